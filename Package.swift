@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target is Swift 6 with warnings as errors. There are no package dependencies: what the pair needs from outside
+// is zlib, which the toolchain itself requires. Who may import whom stands in Docs/Architecture.md and is kept by
+// Tests/StructureTests.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "WatchFerry",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "WireContract", targets: ["WireContract"]),
+        .executable(name: "watch-sim", targets: ["watch-sim"]),
+        .executable(name: "phone-sim", targets: ["phone-sim"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "WireContract", swiftSettings: strict),
+        .target(name: "Spooling", dependencies: ["WireContract", "CZlib"], swiftSettings: strict),
+        .target(name: "WatchSide", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(name: "PhoneSide", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(name: "Simulation", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(name: "DaemonRuntime", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .executableTarget(
+            name: "watch-sim", dependencies: ["WireContract", "Spooling", "WatchSide", "DaemonRuntime"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "phone-sim", dependencies: ["WireContract", "Spooling", "PhoneSide", "DaemonRuntime"],
+            swiftSettings: strict),
+
+        .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
+        .testTarget(name: "SpoolingTests", dependencies: ["Spooling", "Simulation"], swiftSettings: strict),
+        .testTarget(
+            name: "SideTests", dependencies: ["WatchSide", "PhoneSide", "Spooling", "Simulation"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RuntimeTests", dependencies: ["DaemonRuntime", "Spooling", "Simulation"], swiftSettings: strict),
+        .testTarget(name: "StructureTests", swiftSettings: strict),
+        .testTarget(name: "LiveTests", dependencies: ["watch-sim", "phone-sim"], swiftSettings: strict),
+    ]
+)
