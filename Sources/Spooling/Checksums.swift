@@ -1,0 +1,30 @@
+import CZlib
+
+/// The two checksums under which the pair believes bytes: CRC-32 and Adler-32, both zlib's.
+///
+/// Two of different construction, because each alone has known blind spots (CRC-32: 1 in 2³² of random damage;
+/// Adler-32: weak on short inputs). They guard against accident; an enemy of the same user is trusted not to forge.
+package struct Checksums: Hashable, Sendable {
+    package var crc32: UInt32
+    package var adler32: UInt32
+
+    /// Of no bytes at all.
+    package static let ofNothing = Checksums(crc32: 0, adler32: 1)
+
+    package init(crc32: UInt32, adler32: UInt32) {
+        self.crc32 = crc32
+        self.adler32 = adler32
+    }
+
+    package init(of bytes: some Sequence<UInt8>) {
+        self = .ofNothing
+        Array(bytes).withUnsafeBytes { append($0) }
+    }
+
+    /// Takes further bytes in, in order.
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
+        crc32 = UInt32(truncatingIfNeeded: crc32_z(UInt(crc32), start, bytes.count))
+        adler32 = UInt32(truncatingIfNeeded: adler32_z(UInt(adler32), start, bytes.count))
+    }
+}

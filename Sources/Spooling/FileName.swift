@@ -1,0 +1,64 @@
+/// One component of a path, as the kernel has it: bytes.
+///
+/// A `String` would not do. It repairs bytes that are not UTF-8, and it calls two names equal that the file system keeps
+/// apart (canonical equivalence). A `FileName` can also not say `..` or hold a `/`, so no name that a daemon reads from
+/// a directory or makes from an id can lead out of the directory that it is used in.
+package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    package let bytes: [UInt8]
+
+    /// The longest name that the common file systems take (`NAME_MAX` on Linux and Darwin).
+    package static let longestByteCount = 255
+
+    /// `nil` when the bytes cannot be one component of a path: empty, too long, `.`, `..`, or with a `/` or a NUL.
+    package init?(bytes: some Collection<UInt8>) {
+        guard !bytes.isEmpty, bytes.count <= FileName.longestByteCount else { return nil }
+        guard !bytes.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else { return nil }
+        guard !(bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") }) else { return nil }
+        self.bytes = Array(bytes)
+    }
+
+    package init?(_ string: String) {
+        self.init(bytes: string.utf8)
+    }
+
+    /// For names that stand in our own source. A bad one is our bug.
+    package init(stringLiteral value: StaticString) {
+        guard let name = FileName(value.description) else { preconditionFailure("bad literal file name: \(value)") }
+        self = name
+    }
+
+    /// Byte order, which is what "order of names" means in the spool.
+    package static func < (left: FileName, right: FileName) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    /// Readable on one line of a terminal or a journal whatever the bytes are: what is not printable ASCII is escaped.
+    package var description: String {
+        var text = ""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\\"): text += "\\\\"
+            case 0x20...0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16)
+                text += digits.count == 1 ? "\\x0\(digits)" : "\\x\(digits)"
+            }
+        }
+        return text
+    }
+
+    package func hasSuffix(_ suffix: StaticString) -> Bool {
+        suffix.withUTF8Buffer { wanted in
+            bytes.count >= wanted.count && bytes.suffix(wanted.count).elementsEqual(wanted)
+        }
+    }
+
+    package func hasPrefix(_ prefix: StaticString) -> Bool {
+        prefix.withUTF8Buffer { bytes.starts(with: $0) }
+    }
+
+    /// This name with `suffix` behind it. `nil` when that is too long.
+    package func appending(_ suffix: StaticString) -> FileName? {
+        suffix.withUTF8Buffer { FileName(bytes: bytes + $0) }
+    }
+}
