@@ -25,6 +25,8 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     package enum Reason: Hashable, Sendable {
         case notFound, exists, noSpace, inputOutput, notPermitted, isLink, isDirectory, notDirectory, crossDevice
         case interrupted, readOnly, tooManyOpenFiles, fileTooLarge, nameTooLong
+        /// The file system cannot do that, and the pair cannot do without (renaming without replacing).
+        case notSupported
         /// It is there, but it is not a plain file (or directory) of ours; see `Refusal`.
         case refused(Refusal)
         /// The daemon was told to stop between two slices of a long copy.
@@ -52,7 +54,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
             switch reason {
             case .inputOutput, .interrupted, .other: true
             case .notFound, .exists, .noSpace, .notPermitted, .isLink, .isDirectory, .notDirectory, .crossDevice,
-                .readOnly, .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .refused, .stopped:
+                .readOnly, .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .notSupported, .refused, .stopped:
                 false
             }
         case .openRoot, .openDirectory, .openSource, .open, .status, .list, .read, .lock, .space: false
@@ -70,6 +72,7 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
         case .notPermitted: "check who owns it and its permissions"
         case .readOnly: "mount that disk for writing"
         case .tooManyOpenFiles: "raise the limit of open files (ulimit -n)"
+        case .notSupported: "keep the pair on a file system that can (ext4, xfs, btrfs, tmpfs, APFS)"
         case .refused(let refusal): refusal.remedy
         case .inputOutput: "the disk reported a fault; look at the kernel's log"
         case .fileTooLarge: "the file system or a limit (ulimit -f) does not take a file of that size"
@@ -97,6 +100,7 @@ extension FileSystemError.Reason: CustomStringConvertible {
         case .tooManyOpenFiles: "too many open files"
         case .fileTooLarge: "too large"
         case .nameTooLong: "the name is too long"
+        case .notSupported: "that file system cannot do it"
         case .refused(let refusal): "refused, \(refusal)"
         case .stopped: "told to stop"
         case .other(let code): "errno \(code)"

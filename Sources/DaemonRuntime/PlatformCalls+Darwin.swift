@@ -1,0 +1,38 @@
+// What Darwin does in its own way: an exclusive rename, durability of one file; it has no barrier for a file system.
+
+#if canImport(Darwin)
+
+    import Darwin
+
+    enum PlatformCalls {
+        /// Renames and never replaces (`renameatx_np`, `RENAME_EXCL`: APFS and HFS+). A volume without it answers
+        /// `ENOTSUP`. There is no way around it: `link` and `unlink` would for a moment give the recording a second name
+        /// (law 4), and a look before a `rename` is a race.
+        static func renameExclusively(
+            _ source: Int32, _ name: UnsafePointer<CChar>, _ target: Int32, _ newName: UnsafePointer<CChar>
+        ) -> CallResult {
+            switch SystemCall.once({ renameatx_np(source, name, target, newName, UInt32(RENAME_EXCL)) }) {
+            case .failure(errno: EINVAL): return .failure(errno: ENOTSUP)
+            case let answer: return answer
+            }
+        }
+
+        /// Content, length and (for a directory) names durable. `fsync` on Darwin only hands them to the drive;
+        /// `F_FULLFSYNC` makes the drive keep them (fcntl(2)). A volume that does not know it (some network ones) says
+        /// so without having tried, and then `fsync` is all there is.
+        static func sync(_ descriptor: Int32) -> CallResult {
+            switch SystemCall.once({ fcntl(descriptor, F_FULLFSYNC) }) {
+            case .failure(errno: ENOTSUP), .failure(errno: EINVAL), .failure(errno: ENOTTY):
+                return SystemCall.once { fsync(descriptor) }
+            case let answer: return answer
+            }
+        }
+
+        static var hasSyncFileSystem: Bool { false }
+
+        static func syncFileSystem(_ descriptor: Int32) -> CallResult {
+            .failure(errno: ENOTSUP)
+        }
+    }
+
+#endif

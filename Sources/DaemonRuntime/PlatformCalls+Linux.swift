@@ -1,0 +1,54 @@
+// What Linux does in its own way: an exclusive rename, durability of one file and of a whole file system.
+//
+// Swift's Glibc module shows neither `renameat2` nor `syncfs` (they stand behind `_GNU_SOURCE`) and `syscall` is variadic,
+// which Swift does not import. The functions are in the C library all the same, so they are looked up there, once.
+
+#if os(Linux)
+
+    import Glibc
+
+    enum PlatformCalls {
+        private typealias RenameAt2 =
+            @Sendable @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+        private typealias SyncFS = @Sendable @convention(c) (Int32) -> Int32
+
+        /// glibc has it since 2.28.
+        private static let renameat2: RenameAt2? = symbol("renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+        /// glibc has it since 2.14. It reports write errors of the whole file system since Linux 5.8.
+        private static let syncfs: SyncFS? = symbol("syncfs").map { unsafeBitCast($0, to: SyncFS.self) }
+
+        /// `RENAME_NOREPLACE` of `<linux/fs.h>`.
+        private static let renameNoReplace: UInt32 = 1
+
+        /// A function of the C library by its name.
+        static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
+            dlsym(nil, name)
+        }
+
+        /// Renames and never replaces. A file system without `RENAME_NOREPLACE` answers `EINVAL`, which has no other
+        /// cause for a plain file; that becomes `ENOTSUP`. There is no way around it: `link` and `unlink` would for a
+        /// moment give the recording a second name (law 4), and a look before a `rename` is a race.
+        static func renameExclusively(
+            _ source: Int32, _ name: UnsafePointer<CChar>, _ target: Int32, _ newName: UnsafePointer<CChar>
+        ) -> CallResult {
+            guard let renameat2 else { return .failure(errno: ENOSYS) }
+            switch SystemCall.once({ renameat2(source, name, target, newName, renameNoReplace) }) {
+            case .failure(errno: EINVAL): return .failure(errno: ENOTSUP)
+            case let answer: return answer
+            }
+        }
+
+        /// Content, length and (for a directory) names durable.
+        static func sync(_ descriptor: Int32) -> CallResult {
+            SystemCall.once { fsync(descriptor) }
+        }
+
+        static var hasSyncFileSystem: Bool { syncfs != nil }
+
+        static func syncFileSystem(_ descriptor: Int32) -> CallResult {
+            guard let syncfs else { return .failure(errno: ENOSYS) }
+            return SystemCall.once { syncfs(descriptor) }
+        }
+    }
+
+#endif
