@@ -10,6 +10,9 @@ package struct OwnFile: ~Copyable {
         self.file = file
         self.byteCount = byteCount
     }
+
+    /// The file alone, with its owner.
+    package consuming func intoFile() -> OpenFile { file }
 }
 
 extension FileSystem {

@@ -1,0 +1,40 @@
+/// A queue by key: the smallest comes out first. A binary heap, because the toolchain ships none.
+///
+/// Equal keys come out in an order that depends on history; give every element a key of its own.
+package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
+    private var heap: [Key] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { heap.isEmpty }
+    package var count: Int { heap.count }
+    package var first: Key? { heap.first }
+
+    package mutating func insert(_ key: Key) {
+        heap.append(key)
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child] < heap[parent] else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    package mutating func popFirst() -> Key? {
+        guard let first = heap.first else { return nil }
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return first }
+        heap[0] = last
+        var parent = 0
+        while true {
+            var smallest = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[smallest] {
+                smallest = child
+            }
+            if smallest == parent { return first }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// The folders of the pair: which there are, what stands in them, who may change them.
+//
+//     watch/   format lock pairing/ starts/ recordings/ quarantine/ requests/ journal/
+//     phone/   format lock pairing/ starts/ inbox/ staging/ container/ ledger/ vetoes/ quarantine/ requests/ journal/
+//     spool/   format watch.lock phone.lock pairing/ to-phone/ to-watch/
+
+/// One of the three folders of a pair.
+package enum FolderKind: String, Hashable, Sendable {
+    case watch, phone, spool
+}
+
+/// The two sides.
+package enum Side: String, Hashable, Sendable {
+    case watch, phone
+
+    package var spoolLock: FileName {
+        switch self {
+        case .watch: "watch.lock"
+        case .phone: "phone.lock"
+        }
+    }
+}
+
+/// Why a folder cannot be used.
+package enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Another process holds it. `holder` is what that one wrote into the lock.
+    case held(path: String, holder: String)
+    /// It was made by a newer build. It was not touched.
+    case newerFormat(path: String, found: Int, understood: Int)
+    /// Its `format` file says that it is something else.
+    case notThatFolder(path: String, wanted: FolderKind, found: String)
+    case disk(FileSystemError)
+
+    package var description: String {
+        switch self {
+        case .held(let path, let holder):
+            "cannot use \(path): another process holds it (\(holder)); stop that one, or name another folder"
+        case .newerFormat(let path, let found, let understood):
+            "cannot use \(path): its format is \(found) and this build understands \(understood); use a newer build"
+        case .notThatFolder(let path, let wanted, let found):
+            "cannot use \(path) as a \(wanted.rawValue) folder: its format file says \"\(found)\"; name another folder"
+        case .disk(let error): error.description
+        }
+    }
+}
+
+extension FileSystem {
+    private var formatUnderstood: Int { 1 }
+
+    /// Opens a folder of the pair, with `create` making it, and checks its format before anything in it is touched.
+    /// `nonce` names a temporary that no other process makes at the same time.
+    package func openFolder(
+        _ kind: FolderKind, at path: String, create: Bool, nonce: UInt64
+    ) throws(FolderError) -> OpenDirectory {
+        do {
+            let root = try openOurRoot(path, create: create)
+            if let found = try formatText(in: root) {
+                if let error = judgeFormat(found, wanted: kind, path: path) { throw error }
+                return root
+            }
+            guard create else { throw FileSystemError(.open, root.displayPath(of: "format"), .notFound) }
+            try writeFormat(kind, nonce: nonce, in: root)
+            return root
+        } catch let error as FolderError {
+            throw error
+        } catch let error as FileSystemError {
+            throw .disk(error)
+        } catch {
+            preconditionFailure("only two kinds of errors are thrown above: \(error)")
+        }
+    }
+
+    private func formatText(in root: borrowing OpenDirectory) throws(FileSystemError) -> String? {
+        do {
+            let own = try openOurs("format", in: root)
+            let bytes = try readAll(own.file, at: 0, byteCount: Int(min(own.byteCount, 64)))
+            return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != 0 }, as: UTF8.self)
+        } catch  where error.reason == .notFound {
+            return nil
+        }
+    }
+
+    private func judgeFormat(_ text: String, wanted: FolderKind, path: String) -> FolderError? {
+        let words = text.split(separator: " ")
+        guard words.count == 3, words[0] == "watchferry", let found = Int(words[2]), words[1] == wanted.rawValue else {
+            return .notThatFolder(path: path, wanted: wanted, found: text)
+        }
+        return found > formatUnderstood
+            ? .newerFormat(path: path, found: found, understood: formatUnderstood) : nil
+    }
+
+    private func writeFormat(
+        _ kind: FolderKind, nonce: UInt64, in root: borrowing OpenDirectory
+    ) throws(FileSystemError) {
+        guard let temporary = FileName("format-\(nonce.hex(digits: 16))") else {
+            preconditionFailure("a nonce is a file name: \(nonce)")
+        }
+        do {
+            let text = "watchferry \(kind.rawValue) \(formatUnderstood)\n"
+            try publishDurably(Array(text.utf8), as: "format", temporary: temporary, in: root)
+        } catch  where error.reason == .exists {
+            // The other side, or a `record`, came first with the same words.
+        }
+    }
+
+    /// Takes the lock `name` of a folder for as long as the returned file lives, and writes into it who holds it.
+    package func takeLock(
+        _ name: FileName, in root: borrowing OpenDirectory, holder: String
+    ) throws(FolderError) -> OpenFile {
+        do {
+            let file = try openOrCreate(name, in: root)
+            guard try lock(file) else {
+                let bytes = try readAll(file, at: 0, byteCount: 200)
+                let text = FileName(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })?.description ?? "unknown"
+                throw FolderError.held(path: root.displayPath, holder: text)
+            }
+            try truncate(file, to: 0)
+            try writeAll(file, at: 0, Array("\(holder)\n".utf8))
+            return file
+        } catch let error as FolderError {
+            throw error
+        } catch let error as FileSystemError {
+            throw .disk(error)
+        } catch {
+            preconditionFailure("only two kinds of errors are thrown above: \(error)")
+        }
+    }
+
+    private func openOrCreate(
+        _ name: FileName, in root: borrowing OpenDirectory
+    ) throws(FileSystemError) -> OpenFile {
+        do {
+            return try openOurs(name, in: root).intoFile()
+        } catch  where error.reason == .notFound {
+            do {
+                return try create(name, in: root)
+            } catch  where error.reason == .exists {
+                return try openOurs(name, in: root).intoFile()
+            }
+        }
+    }
+}

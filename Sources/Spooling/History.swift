@@ -1,0 +1,64 @@
+package import WireContract
+
+// What happened, in one vocabulary for both sides and both worlds: the daemons write it into their journals and, for a
+// person, on standard error.
+
+/// One thing that happened to a recording, a transfer, or the pair.
+package struct PairEvent: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        // Both sides.
+        case started, stopped, paired
+        /// Something in a folder of ours that is not a plain file of ours; it was left alone.
+        case refused
+        /// Bytes that cannot be used were moved into the quarantine.
+        case setAside
+        /// A call failed; it is tried again.
+        case failed
+        case spoolReopened
+        // Watch.
+        case recorded, found, enqueued, requeued, transferFinished, ackReceived, strayAck, deleted, cancelled
+        /// Nothing more fits into the spool for now: its window or its disk is full.
+        case spoolFull
+        // Phone.
+        case taken, staged, duplicate, waits, ingested, acked, vetoed, userDeleted, discarded
+        /// The container does not hold what the ledger says that it ingested: it is ingested again.
+        case containerLost
+    }
+
+    /// Whether it is about to happen or has. Between the two a daemon can be killed, and a journal that ends with an
+    /// unmatched `intends` leaves it open; the disk decides.
+    package enum Phase: String, Hashable, Sendable {
+        case intends, did
+    }
+
+    package var kind: Kind
+    package var phase: Phase
+    package var id: ULID?
+    /// The entry, or another name that it is about.
+    package var name: FileName?
+    package var byteCount: UInt64?
+    package var attempt: Int?
+    /// Why, or what more there is to say.
+    package var detail: String?
+
+    package init(
+        _ kind: Kind, phase: Phase = .did, id: ULID? = nil, name: FileName? = nil, byteCount: UInt64? = nil,
+        attempt: Int? = nil, detail: String? = nil
+    ) {
+        self.kind = kind
+        self.phase = phase
+        self.id = id
+        self.name = name
+        self.byteCount = byteCount
+        self.attempt = attempt
+        self.detail = detail
+    }
+}
+
+/// Takes events in, in the order in which they happen.
+package protocol History: AnyObject {
+    func record(_ event: PairEvent)
+    /// What was recorded so far survives the death of this process once this returns. Never fails: a full or broken
+    /// journal must not stop the pair.
+    func commit()
+}

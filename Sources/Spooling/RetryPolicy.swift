@@ -1,0 +1,43 @@
+/// How long the watch waits before it sends a recording again. The waits grow; the number of tries has no cap.
+package struct RetryPolicy: Hashable, Sendable {
+    /// The wait for the ack after the first delivery, and after the first failure.
+    package var first: Duration
+    /// No wait is longer than this, apart from the allowance for long recordings.
+    package var cap: Duration
+    /// How long a transfer may lie in the spool untouched before it is cancelled and queued anew. It grows as the waits.
+    package var patience: Duration
+
+    package static let standard = RetryPolicy(first: .seconds(10), cap: .seconds(600), patience: .seconds(120))
+
+    package init(first: Duration, cap: Duration, patience: Duration) {
+        self.first = first
+        self.cap = cap
+        self.patience = patience
+    }
+
+    /// The wait after `attempts` tries (from 1) of a recording of `byteCount` bytes.
+    ///
+    /// Doubled at each try up to the cap. A long recording takes its time to be verified and synced, so a second is
+    /// added for each 8 MiB: otherwise the phone would still be at the first copy when the second one comes.
+    package func wait(afterAttempts attempts: Int, byteCount: UInt64) -> Duration {
+        grown(first, attempts: attempts, cap: max(cap, first)) + allowance(byteCount: byteCount)
+    }
+
+    /// How long the `attempts`-th transfer may lie untouched.
+    package func patience(atAttempt attempts: Int, byteCount: UInt64) -> Duration {
+        grown(patience, attempts: attempts, cap: max(cap, patience)) + allowance(byteCount: byteCount)
+    }
+
+    private func grown(_ start: Duration, attempts: Int, cap: Duration) -> Duration {
+        var wait = start
+        for _ in 1..<max(2, min(attempts, 64)) where attempts > 1 {
+            if wait >= cap { return cap }
+            wait = wait + wait
+        }
+        return min(wait, cap)
+    }
+
+    private func allowance(byteCount: UInt64) -> Duration {
+        .milliseconds(Int64(clamping: byteCount / (8 * 1_024 * 1_024) * 1_000))
+    }
+}
