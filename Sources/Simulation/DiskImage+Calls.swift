@@ -1,0 +1,222 @@
+// The calls of the simulated kernel on a disk image: names are looked up, made, renamed and removed; bytes are written.
+
+import Spooling
+
+/// Which of the two views a path is looked up in.
+enum DiskView { case written, durable }
+
+extension DiskImage {
+    func child(_ name: FileName, of directory: InodeNumber, in view: DiskView = .written) -> InodeNumber? {
+        switch view {
+        case .written: self[directory].names[name]
+        case .durable: self[directory].durableNames[name]
+        }
+    }
+
+    /// The inode that a user's path leads to. Links on the way are followed, the last one only if `followsLast`.
+    func resolve(
+        _ path: String, followsLast: Bool = true, in view: DiskView = .written
+    ) throws(DiskFailure) -> InodeNumber {
+        var rest = path.split(separator: "/").map(String.init)[...]
+        var way = [DiskImage.root]
+        var followed = 0
+        while let part = rest.popFirst() {
+            let here = way[way.count - 1]
+            guard self[here].kind == .directory else { throw DiskFailure(.notDirectory) }
+            if part == "." { continue }
+            if part == ".." {
+                if way.count > 1 { way.removeLast() }
+                continue
+            }
+            guard self[here].allows(1) else { throw DiskFailure(.notPermitted) }
+            guard part.utf8.count <= FileName.longestByteCount else { throw DiskFailure(.nameTooLong) }
+            guard let name = FileName(part), let next = child(name, of: here, in: view) else {
+                throw DiskFailure(.notFound)
+            }
+            if self[next].kind == .symbolicLink, followsLast || !rest.isEmpty {
+                followed += 1
+                // As many as Linux follows before it says ELOOP.
+                guard followed <= 40 else { throw DiskFailure(.isLink) }
+                let target = self[next].linkTarget
+                if target.hasPrefix("/") { way = [DiskImage.root] }
+                rest = (target.split(separator: "/").map(String.init) + rest)[...]
+            } else {
+                way.append(next)
+            }
+        }
+        return way[way.count - 1]
+    }
+
+    /// Parent and last part of a path.
+    func resolveParent(_ path: String) throws(DiskFailure) -> (directory: InodeNumber, name: FileName) {
+        let parts = path.split(separator: "/")
+        guard let last = parts.last, let name = FileName(String(last)) else { throw DiskFailure(.exists) }
+        let parent = try resolve("/" + parts.dropLast().joined(separator: "/"))
+        guard self[parent].kind == .directory else { throw DiskFailure(.notDirectory) }
+        return (parent, name)
+    }
+
+    func status(_ number: InodeNumber) -> FileStatus {
+        let inode = self[number]
+        let byteCount = inode.kind == .symbolicLink ? inode.linkTarget.utf8.count : inode.written.count
+        let linkCount = inode.kind == .directory ? 2 : inode.nameCount + inode.extraLinkCount
+        return FileStatus(
+            kind: inode.kind, byteCount: UInt64(byteCount), isOurs: inode.isOurs, permissions: inode.permissions,
+            linkCount: linkCount, inode: number.rawValue, device: UInt64(mounts[inode.mount].device) + 1)
+    }
+
+    private func checkMayChange(_ directory: InodeNumber) throws(DiskFailure) {
+        guard !mounts[self[directory].mount].isReadOnly else { throw DiskFailure(.readOnly) }
+        guard self[directory].allows(3) else { throw DiskFailure(.notPermitted) }
+    }
+
+    /// Makes a file or directory. Nothing of it is durable yet.
+    mutating func make(
+        _ kind: FileKind, _ name: FileName, in directory: InodeNumber, permissions: UInt16
+    ) throws(DiskFailure) -> InodeNumber {
+        guard child(name, of: directory) == nil else { throw DiskFailure(.exists) }
+        // A directory that was removed while it is open takes no new names.
+        guard self[directory].nameCount > 0 else { throw DiskFailure(.notFound) }
+        try checkMayChange(directory)
+        let number = makeInode(kind, permissions: permissions, mount: self[directory].mount)
+        self[number].nameCount = 1
+        self[directory].names[name] = number
+        record(.addName(name, number), of: directory, sequence: nextSequence())
+        return number
+    }
+
+    /// Removes a name that is not a directory's.
+    mutating func unlink(_ name: FileName, in directory: InodeNumber) throws(DiskFailure) {
+        guard let number = child(name, of: directory) else { throw DiskFailure(.notFound) }
+        guard self[number].kind != .directory else { throw DiskFailure(.isDirectory) }
+        try checkMayChange(directory)
+        drop(name, number, from: directory)
+    }
+
+    /// Removes a name whatever it stands for; a directory with all that is in it, the deepest first.
+    mutating func removeTree(_ name: FileName, in directory: InodeNumber) throws(DiskFailure) {
+        guard let number = child(name, of: directory) else { throw DiskFailure(.notFound) }
+        guard !isMountRoot(number) else { throw DiskFailure(.other(16)) }  // EBUSY
+        try checkMayChange(directory)
+        for inner in self[number].names.keys.sorted() { try removeTree(inner, in: number) }
+        drop(name, number, from: directory)
+    }
+
+    private mutating func drop(_ name: FileName, _ number: InodeNumber, from directory: InodeNumber) {
+        self[directory].names[name] = nil
+        self[number].nameCount -= 1
+        record(.removeName(name, number), of: directory, sequence: nextSequence())
+        releaseIfUnused(number)
+    }
+
+    /// Renames without replacing. The checks stand in the order in which Linux makes them.
+    mutating func publish(
+        _ name: FileName, in source: InodeNumber, as newName: FileName, in target: InodeNumber
+    ) throws(DiskFailure) {
+        guard self[source].mount == self[target].mount else { throw DiskFailure(.crossDevice) }
+        guard let number = child(name, of: source) else { throw DiskFailure(.notFound) }
+        guard child(newName, of: target) == nil else { throw DiskFailure(.exists) }
+        guard self[target].nameCount > 0 else { throw DiskFailure(.notFound) }
+        try checkMayChange(source)
+        try checkMayChange(target)
+        guard !isMountRoot(number) else { throw DiskFailure(.other(16)) }  // EBUSY
+        guard !lies(target, in: number) else { throw DiskFailure(.other(22)) }  // EINVAL
+
+        self[source].names[name] = nil
+        self[target].names[newName] = number
+        let sequence = nextSequence()
+        if source == target {
+            record(.rename(name, to: newName, number), of: source, sequence: sequence)
+        } else {
+            record(.removeName(name, number), of: source, sequence: sequence, counterpart: target)
+            record(.addName(newName, number), of: target, sequence: sequence, counterpart: source)
+        }
+    }
+
+    private func lies(_ directory: InodeNumber, in tree: InodeNumber) -> Bool {
+        guard self[tree].kind == .directory else { return false }
+        return directory == tree || self[tree].names.values.contains { lies(directory, in: $0) }
+    }
+
+    func read(_ number: InodeNumber, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let content = self[number].written
+        guard offset < UInt64(content.count) else { return 0 }
+        let start = Int(offset)
+        let count = min(buffer.count, content.count - start)
+        content.withUnsafeBytes { bytes in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        }
+        return count
+    }
+
+    /// Writes what fits, and says how many bytes that were; `noSpace` when none did.
+    mutating func write(
+        _ number: InodeNumber, at offset: UInt64, from bytes: UnsafeRawBufferPointer
+    ) throws(DiskFailure) -> Int {
+        guard !bytes.isEmpty else { return 0 }
+        let longest = try checkedLength(offset, adding: bytes.count)
+        let end = min(longest, lengthThatFits(number))
+        guard end > Int(offset) else { throw DiskFailure(.noSpace) }
+        let count = end - Int(offset)
+        let part = [UInt8](bytes[..<count])
+        setUsed(number, byteCount: max(end, self[number].written.count))
+        self[number].written.put(part[...], at: Int(offset))
+        record(.write(offset: offset, bytes: part), of: number, sequence: nextSequence())
+        return count
+    }
+
+    mutating func truncate(_ number: InodeNumber, to byteCount: UInt64) throws(DiskFailure) {
+        let length = try checkedLength(byteCount, adding: 0)
+        guard length <= max(self[number].written.count, lengthThatFits(number)) else { throw DiskFailure(.noSpace) }
+        guard length != self[number].written.count else { return }
+        setUsed(number, byteCount: length)
+        self[number].written.setLength(length)
+        record(.truncate(byteCount: byteCount), of: number, sequence: nextSequence())
+    }
+
+    /// 4 GiB is more than a test wants to hold in memory, and a limit that a real disk may have too.
+    private func checkedLength(_ offset: UInt64, adding count: Int) throws(DiskFailure) -> Int {
+        let (end, overflow) = offset.addingReportingOverflow(UInt64(count))
+        guard !overflow, end <= 1 << 32 else { throw DiskFailure(.fileTooLarge) }
+        return Int(end)
+    }
+
+    /// How long this file may become: the blocks that it has, and those that are free.
+    private func lengthThatFits(_ number: InodeNumber) -> Int {
+        let device = devices[mounts[self[number].mount].device]
+        let own = DiskImage.blockCount(self[number].written.count)
+        return Int(clamping: (own + device.freeBlockCount) * DiskImage.blockByteCount)
+    }
+
+    private mutating func setUsed(_ number: InodeNumber, byteCount: Int) {
+        let device = mounts[self[number].mount].device
+        devices[device].usedBlockCount -= DiskImage.blockCount(self[number].written.count)
+        devices[device].usedBlockCount += DiskImage.blockCount(byteCount)
+    }
+
+    /// Every path of a view, in the byte order of the names on each level.
+    func paths(in view: DiskView) -> [String] {
+        var found: [String] = []
+        func visit(_ directory: InodeNumber, _ prefix: String) {
+            let names = view == .written ? self[directory].names : self[directory].durableNames
+            for name in names.keys.sorted() {
+                guard let number = names[name] else { continue }
+                let path = "\(prefix)/\(name)"
+                found.append(path)
+                if self[number].kind == .directory { visit(number, path) }
+            }
+        }
+        visit(DiskImage.root, "")
+        return found
+    }
+
+    /// The order in which a directory is listed: scattered, as ext4 does it, so that nobody comes to rely on it.
+    func listing(of directory: InodeNumber) -> [FileName] {
+        let keyed = self[directory].names.keys.map { name in
+            var hash = 0xCBF2_9CE4_8422_2325 ^ directory.rawValue  // FNV-1a
+            for byte in name.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+            return (hash, name)
+        }
+        return keyed.sorted { $0 < $1 }.map(\.1)
+    }
+}

@@ -1,0 +1,22 @@
+/// A small seeded generator: the same seed gives the same numbers on every platform and in every run.
+/// (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014.)
+package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// True in `chances` of `total` draws. `total` is above zero.
+    package mutating func happens(_ chances: UInt64, in total: UInt64) -> Bool {
+        next() % total < chances
+    }
+}
