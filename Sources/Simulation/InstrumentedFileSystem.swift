@@ -206,7 +206,8 @@ extension InstrumentedFileSystem: FileSystem {
     ) throws(FileSystemError) -> Int {
         try perform(.read, [file.displayPath]) { (isShort) throws(FileSystemError) in
             let count = isShort ? (buffer.count + 1) / 2 : buffer.count
-            return try self.inner.read(file, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+            return try self.inner.read(
+                file, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
         }
     }
 
@@ -227,9 +228,9 @@ extension InstrumentedFileSystem: FileSystem {
 
     package func sync(_ file: borrowing OpenFile) throws(FileSystemError) {
         let failing = inner as? any SyncFailing
-        try perform(.sync, [file.displayPath], onFailure: { failing?.abandonUnsynced(file) }) {
-            (_) throws(FileSystemError) in try self.inner.sync(file)
-        }
+        try perform(
+            .sync, [file.displayPath], onFailure: { failing?.abandonUnsynced(file) },
+            { (_) throws(FileSystemError) in try self.inner.sync(file) })
     }
 
     package func sync(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
@@ -242,9 +243,9 @@ extension InstrumentedFileSystem: FileSystem {
 
     package func syncAll(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
         let failing = inner as? any SyncFailing
-        try perform(.syncAll, [directory.displayPath], onFailure: { failing?.abandonAllUnsynced(directory) }) {
-            (_) throws(FileSystemError) in try self.inner.syncAll(directory)
-        }
+        try perform(
+            .syncAll, [directory.displayPath], onFailure: { failing?.abandonAllUnsynced(directory) },
+            { (_) throws(FileSystemError) in try self.inner.syncAll(directory) })
     }
 
     package func publish(
