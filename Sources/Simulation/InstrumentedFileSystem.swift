@@ -84,12 +84,12 @@ package final class InstrumentedFileSystem {
         callCount += 1
         callCounts[operation, default: 0] += 1
         let path = paths[paths.count - 1]
-        let index = trace.count
+        let number = callCount
         if keepsTrace {
             trace.append(SeamCall(number: callCount, operation: operation, paths: paths, outcome: .running))
         }
         guard !isDead else {
-            note(.failed(.processIsDead), at: index)
+            note(.failed(.processIsDead), at: number)
             throw FileSystemError(operation, path, .processIsDead)
         }
         var isShort = false
@@ -99,46 +99,47 @@ package final class InstrumentedFileSystem {
         case .short: isShort = true
         case .fail(let reason):
             onFailure()
-            note(.failed(reason), at: index)
+            note(.failed(reason), at: number)
             throw FileSystemError(operation, path, reason)
         case .failAfter(let reason):
-            _ = try noting(index, body)
-            note(.failed(reason), at: index)
+            _ = try noting(number, body)
+            note(.failed(reason), at: number)
             throw FileSystemError(operation, path, reason)
         case .dieBefore:
-            throw death(operation, path, at: index)
+            throw death(operation, path, at: number)
         case .dieAfter:
             // It dies whether the call succeeded or not.
-            _ = try? noting(index, body)
-            throw death(operation, path, at: index)
+            _ = try? noting(number, body)
+            throw death(operation, path, at: number)
         }
-        let value = try noting(index) { (_) throws(FileSystemError) in try body(isShort) }
+        let value = try noting(number) { (_) throws(FileSystemError) in try body(isShort) }
         // A listing's body may have died in a call of its own.
+        if isDead { throw death(operation, path, at: number) }
         return value
     }
 
-    private func death(_ operation: Operation, _ path: String, at index: Int) -> FileSystemError {
+    private func death(_ operation: Operation, _ path: String, at number: Int) -> FileSystemError {
         die()
-        note(.died, at: index)
+        note(.died, at: number)
         return FileSystemError(operation, path, .processIsDead)
     }
 
     private func noting<Value: ~Copyable>(
-        _ index: Int, _ body: (_ isShort: Bool) throws(FileSystemError) -> Value
+        _ number: Int, _ body: (_ isShort: Bool) throws(FileSystemError) -> Value
     ) throws(FileSystemError) -> Value {
         do {
             let value = try body(false)
-            note(.returned, at: index)
+            note(.returned, at: number)
             return value
         } catch {
-            note(.failed(error.reason), at: index)
+            note(.failed(error.reason), at: number)
             throw error
         }
     }
 
-    private func note(_ outcome: SeamCall.Outcome, at index: Int) {
-        // The trace may have been cleared by a listing's body.
-        if keepsTrace, index < trace.count { trace[index].outcome = outcome }
+    private func note(_ outcome: SeamCall.Outcome, at number: Int) {
+        // A listing's body makes calls of its own, and may have cleared the trace.
+        if let index = trace.lastIndex(where: { $0.number == number }) { trace[index].outcome = outcome }
     }
 }
 

@@ -146,7 +146,10 @@ package final class ProcessView: FileSystem, SyncFailing {
         let names = try perform(.list, directory.displayPath) { (image) throws(DiskFailure) in
             image.listing(of: try self.inode(handle))
         }
-        for name in names where !body(name) { return }
+        for name in names {
+            guard isAlive else { throw FileSystemError(.list, directory.displayPath, .processIsDead) }
+            guard body(name) else { return }
+        }
     }
 
     package func space(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FreeSpace {

@@ -80,6 +80,29 @@ struct SimulatedFileSystemInstrumentTests {
         try instrument.publish("a", in: home, as: "c", in: home)
     }
 
+    @Test("death inside a listing ends the listing, and the trace says who died")
+    func deathInListing() throws {
+        let disk = SimulatedFileSystem()
+        let view = disk.asProcess("watch")
+        let instrument = InstrumentedFileSystem(
+            view, injections: [Injection(.nth(1, .unlink), .dieAfter)], onDeath: { disk.losePower(.durableOnly) })
+        let home = try instrument.openRoot("/home", create: true)
+        for number in 0..<5 { try disk.plant("/home/n\(number)") }
+        var listed = 0
+        #expect(throws: FileSystemError(.list, "/home", .processIsDead)) {
+            try instrument.forEachName(in: home) { name in
+                listed += 1
+                return (try? instrument.unlinkIfThere(name, in: home)) == nil
+            }
+        }
+        #expect(listed == 1)
+        #expect(!view.isAlive)
+        // The name that was removed is back: nobody synced the directory.
+        #expect(disk.paths().count == 6)
+        #expect(instrument.trace.map(\.outcome) == [.returned, .failed(.processIsDead), .died])
+        #expect(throws: FileSystemError(.space, "/home", .processIsDead)) { _ = try instrument.space(of: home) }
+    }
+
     @Test("from a call on, everything fails")
     func fromNow() throws {
         let instrument = InstrumentedFileSystem(
