@@ -79,7 +79,9 @@ struct BinaryPropertyListWriter {
     // MARK: Layout
 
     private func layOut(top: Int) -> [UInt8] {
-        let referenceWidth = Self.width(UInt64(objects.count - 1))
+        // Wide enough for the number of objects and, below, for the place of the table, which is more than the largest
+        // reference and offset need: CoreFoundation refuses lists where these two do not fit.
+        let referenceWidth = Self.width(UInt64(objects.count))
         var bytes = BinaryPropertyList.header
         var offsets: [Int] = []
         offsets.reserveCapacity(objects.count)
@@ -97,7 +99,7 @@ struct BinaryPropertyListWriter {
             }
         }
         let tableStart = bytes.count
-        let offsetWidth = Self.width(UInt64(offsets.last ?? 0))
+        let offsetWidth = Self.width(UInt64(tableStart))
         for offset in offsets { Self.append(UInt64(offset), width: offsetWidth, to: &bytes) }
         bytes.append(contentsOf: [0, 0, 0, 0, 0, 0, UInt8(offsetWidth), UInt8(referenceWidth)])
         Self.append(UInt64(objects.count), width: 8, to: &bytes)
