@@ -210,18 +210,18 @@ extension FileSystem {
 }
 
 /// Reads whole numbers from a slice whose length the caller has checked.
-struct BigEndianReader {
+package struct BigEndianReader {
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: ArraySlice<UInt8>) {
+    package init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
-    mutating func next<Number: FixedWidthInteger>() -> Number {
+    package mutating func next<Number: FixedWidthInteger>() -> Number {
         next(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
-    mutating func next(_ count: Int) -> ArraySlice<UInt8> {
+    package mutating func next(_ count: Int) -> ArraySlice<UInt8> {
         let taken = rest.prefix(count)
         precondition(taken.count == count, "the caller checks the length: \(count) of \(rest.count)")
         rest = rest.dropFirst(count)
@@ -230,7 +230,7 @@ struct BigEndianReader {
 }
 
 extension [UInt8] {
-    mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
+    package mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
         for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
             append(UInt8(truncatingIfNeeded: number >> Number(shift)))
         }

@@ -145,6 +145,24 @@ extension FileSystem {
         }
     }
 
+    /// The smallest `limit` names for which `isWanted` holds, in byte order. Takes memory for twice as many, however
+    /// many lie there: a spool's directory may have been filled by anybody.
+    package func smallestNames(
+        in directory: borrowing OpenDirectory, limit: Int, where isWanted: (FileName) -> Bool
+    ) throws(FileSystemError) -> [FileName] {
+        var names: [FileName] = []
+        try forEachName(in: directory) { name in
+            guard isWanted(name) else { return true }
+            names.append(name)
+            if names.count >= 2 * limit {
+                names.sort()
+                names.removeLast(names.count - limit)
+            }
+            return true
+        }
+        return Array(names.sorted().prefix(limit))
+    }
+
     /// Every name of a directory of ours, in byte order. Only for directories whose size we bound ourselves.
     package func sortedNames(in directory: borrowing OpenDirectory) throws(FileSystemError) -> [FileName] {
         var names: [FileName] = []

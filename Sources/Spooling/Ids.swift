@@ -16,35 +16,45 @@ package struct PairingID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { rawValue.hex(digits: 16) }
 }
 
-/// The extension of the original file: one to eight ASCII letters and digits, or none.
+/// The extension of the original file: one to eight ASCII letters and digits, or none. Kept in one word, because a ledger of
+/// 100,000 notes keeps as many of them.
 package struct FileExtension: Hashable, Sendable, CustomStringConvertible {
-    package let bytes: [UInt8]
+    /// Its bytes from the highest down, then zeros.
+    private let packed: UInt64
 
-    package static let none = FileExtension(unchecked: [])
+    package static let none = FileExtension(packed: 0)
 
-    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+    private init(packed: UInt64) { self.packed = packed }
 
     /// `nil` when it is not one to eight letters and digits. An empty one is `none`.
     package init?(_ string: String) {
-        guard string.utf8.count <= 8, string.utf8.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
-        bytes = Array(string.utf8)
+        let count = string.utf8.count
+        guard count <= 8 else { return nil }
+        self.init(padded: Array(string.utf8) + [UInt8](repeating: 0, count: 8 - count))
     }
 
-    init?(padded: ArraySlice<UInt8>) {
+    /// Eight bytes as `paddedBytes` writes them.
+    package init?(padded: some Collection<UInt8>) {
         let bytes = padded.prefix { $0 != 0 }
-        guard bytes.allSatisfy(\.isASCIILetterOrDigit), padded.dropFirst(bytes.count).allSatisfy({ $0 == 0 }) else {
-            return nil
-        }
-        self.bytes = Array(bytes)
+        guard padded.count == 8, bytes.allSatisfy(\.isASCIILetterOrDigit),
+            padded.dropFirst(bytes.count).allSatisfy({ $0 == 0 })
+        else { return nil }
+        packed = padded.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    var paddedBytes: [UInt8] { bytes + [UInt8](repeating: 0, count: 8 - bytes.count) }
+    /// Padded with zeros to eight bytes.
+    package var paddedBytes: [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: packed >> UInt64($0)) }
+    }
 
-    package var description: String { String(decoding: bytes, as: UTF8.self) }
+    package var description: String { String(decoding: paddedBytes.prefix { $0 != 0 }, as: UTF8.self) }
+
+    /// `name.ext`, or `name` alone where there is none.
+    package func appended(to name: String) -> String { packed == 0 ? name : "\(name).\(self)" }
 }
 
 extension UInt8 {
-    var isASCIILetterOrDigit: Bool {
+    package var isASCIILetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -67,7 +77,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
         return String(repeating: "0", count: Swift.max(0, digits - text.count)) + text
     }
 
-    init?(lowerHex digits: some Collection<UInt8>) {
+    package init?(lowerHex digits: some Collection<UInt8>) {
         var value: Self = 0
         guard !digits.isEmpty, digits.count * 4 <= Self.bitWidth else { return nil }
         for digit in digits {
@@ -81,7 +91,7 @@ extension FixedWidthInteger where Self: UnsignedInteger {
     }
 
     /// Decimal digits only, no sign; at most eighteen, so that nothing overflows.
-    init?(decimal digits: some Collection<UInt8>) {
+    package init?(decimal digits: some Collection<UInt8>) {
         var value: Self = 0
         guard !digits.isEmpty, digits.count <= 18, Self.bitWidth == 64 else { return nil }
         for digit in digits {

@@ -1,0 +1,66 @@
+import Spooling
+import WireContract
+
+// Ack: the phone's word, written into the spool and renamed into view. Not synced: an ack that the power takes is written
+// again when the watch sends again.
+
+extension PhoneEngine {
+    func writeAcks(_ orders: [AckOrder]) {
+        for order in orders { report(.init(.acked, phase: .intends, id: order.id, attempt: order.attempt)) }
+        surroundings.history.commit()
+        for order in orders {
+            guard let spool, order.pairing == pairing else {
+                // It came over another spool. Its ack belongs there: when that watch sends again over its own.
+                report(.init(.failed, id: order.id, detail: "no ack: it came over another pairing (\(order.pairing))"))
+                tell(.acked(order.id))
+                continue
+            }
+            do throws(FileSystemError) {
+                let name = try writeAck(order, to: spool)
+                report(.init(.acked, id: order.id, name: name, attempt: order.attempt))
+                tell(.acked(order.id))
+            } catch {
+                reportFailure(error, id: order.id)
+                tell(.ackFailed(order.id))
+            }
+        }
+    }
+
+    private func writeAck(_ order: AckOrder, to spool: SpoolEnd) throws(FileSystemError) -> FileName {
+        let dictionary = IngestAck(id: order.id.description).dictionary(version: settings.ackVersion)
+        let dictionaryBytes: [UInt8]
+        do throws(TransferError) {
+            dictionaryBytes = try TransferLimit.encode(dictionary)
+        } catch {
+            preconditionFailure("an ack is two short values: \(error)")
+        }
+        let seal = Seal(
+            kind: .ack, bodyByteCount: 0, bodyChecksums: .ofNothing, dictionary: dictionaryBytes,
+            pairing: order.pairing,
+            fileExtension: .none)
+        // A name that exists was planted: every number is handed out once. Take the next.
+        for _ in 0..<8 {
+            let name = ackNamer.next(
+                id: order.id, attempt: order.attempt, nonce: UInt32(truncatingIfNeeded: surroundings.random())
+            ).fileName
+            do {
+                try publishAck(dictionaryBytes + seal.bytes, as: name, in: spool)
+                return name
+            } catch  where error.reason == .exists {
+                continue
+            }
+        }
+        throw FileSystemError(.publish, spool.toWatch.displayPath, .exists)
+    }
+
+    private func publishAck(_ bytes: [UInt8], as name: FileName, in spool: SpoolEnd) throws(FileSystemError) {
+        let file = try fileSystem.createTemporary(for: name, in: spool.toWatch)
+        do throws(FileSystemError) {
+            try fileSystem.writeAll(file, at: 0, bytes)
+            try fileSystem.publish(name.partial, in: spool.toWatch, as: name, in: spool.toWatch)
+        } catch {
+            _ = try? fileSystem.unlinkIfThere(name.partial, in: spool.toWatch)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,305 @@
+package import Spooling
+import WireContract
+
+/// How a phone is set up.
+package struct PhoneSettings: Hashable, Sendable {
+    /// The highest payload version that this build knows.
+    package var understands = AudioNotePayload.currentVersion
+    /// The version of the acks that it writes.
+    package var ackVersion = IngestAck.currentVersion
+    /// Deliveries that wait for a later build may take so many bytes of staging, and at least one may wait.
+    package var stagingCapByteCount: UInt64 = 4 * 1_024 * 1_024 * 1_024
+    package var quarantineCaps = QuarantineCaps.standard
+
+    package init() {}
+}
+
+/// The phone: its node, and the stores that carry the node's directives out.
+///
+/// A note's way here is *look, take, receive, verify, ingest, ack*; each is in a file of its own beside this one. Up to
+/// `batchCount` notes go the way together and share the barriers.
+package final class PhoneEngine: Engine {
+    static let batchCount = 64
+    static let batchByteCount: UInt64 = 32 * 1_024 * 1_024
+
+    let surroundings: Surroundings
+    let settings: PhoneSettings
+    let home: OpenDirectory
+    private let lock: OpenFile
+    let inbox: OpenDirectory
+    let staging: OpenDirectory
+    let vetoDirectory: OpenDirectory
+    let pairingDirectory: OpenDirectory
+    let requests: RequestBox
+    let container: Container
+    let ledger: Ledger
+    let quarantine: Quarantine
+    let carrier: SliceCarrier
+    /// `nil` for a command that needs the home only.
+    let spoolPath: String?
+    var spool: SpoolEnd?
+    var pairing: PairingID?
+    var vetoes: Set<ULID>
+    var ackNamer: EntryNamer
+
+    var node: PhoneNode
+    /// What is in staging or on its way there, with what is open of it. Looked up only.
+    var staged: [DeliveryKey: StagedFile] = [:]
+    var directives = DirectiveQueue()
+    /// Names of the spool's queue that were seen and not looked at yet, in order; the last is the next.
+    var queue: [FileName] = []
+    /// Names that are not looked at again before the next full look, because they are not plain files of ours. Bounded.
+    var refused: Set<FileName> = []
+    /// Likewise, because the disk did not let us or staging is full: these are still owed.
+    var postponed: Set<FileName> = []
+    /// Names whose refusal was reported. Bounded.
+    var reported: Set<FileName> = []
+    var looks = Looks()
+    private var nextRescan: Moment = .zero
+    package private(set) var placesGeneration = 0
+    var now: Moment = .zero
+
+    /// Places that wait to be looked at.
+    struct Looks {
+        var queue = true
+        var inbox = true
+        var requests = true
+        var spool = true
+
+        var isAny: Bool { queue || inbox || requests || spool }
+    }
+
+    /// Opens the phone at `homePath`, as its only holder, and recovers what a crash left. With a `spoolPath`, opens that
+    /// end of the spool too.
+    package init(
+        homePath: String, spoolPath: String?, settings: PhoneSettings, surroundings: Surroundings
+    ) throws(FolderError) {
+        self.surroundings = surroundings
+        self.settings = settings
+        self.spoolPath = spoolPath
+        let fileSystem = surroundings.fileSystem
+        home = try fileSystem.openFolder(.phone, at: homePath, create: true, nonce: surroundings.random())
+        lock = try fileSystem.takeLock("lock", in: home, holder: surroundings.holder)
+        carrier = SliceCarrier(fileSystem: fileSystem, shouldStop: surroundings.shouldStop)
+        node = PhoneNode(firstRetryWait: .seconds(EngineTiming.refusedSeconds))
+        do throws(FileSystemError) {
+            inbox = try fileSystem.openOurDirectory("inbox", in: home, create: true)
+            staging = try fileSystem.openOurDirectory("staging", in: home, create: true)
+            vetoDirectory = try fileSystem.openOurDirectory("vetoes", in: home, create: true)
+            pairingDirectory = try fileSystem.openOurDirectory("pairing", in: home, create: true)
+            let ledgerDirectory = try fileSystem.openOurDirectory("ledger", in: home, create: true)
+            let quarantineDirectory = try fileSystem.openOurDirectory("quarantine", in: home, create: true)
+            let starts = try fileSystem.openOurDirectory("starts", in: home, create: true)
+            let requestDirectory = try fileSystem.openOurDirectory("requests", in: home, create: true)
+            _ = try fileSystem.openOurDirectory("container", in: home, create: true)
+            try fileSystem.sync(home)
+            _ = try fileSystem.sweepTemporaries(in: inbox)
+            let register = try NameRegister.set("", in: starts, of: fileSystem)
+            guard let start = StartNumber(rawValue: register.number) else {
+                preconditionFailure("a register's number has ten digits: \(register.number)")
+            }
+            requests = RequestBox(directory: requestDirectory, fileSystem: fileSystem)
+            try requests.sweepAnswers()
+            quarantine = try Quarantine(
+                directory: quarantineDirectory, fileSystem: fileSystem, start: start, caps: settings.quarantineCaps)
+            let ledger = try Ledger(directory: ledgerDirectory, fileSystem: fileSystem)
+            self.ledger = ledger
+            container = try Container(home: home, fileSystem: fileSystem) { ledger[$0] != nil }
+            vetoes = try Self.loadVetoes(in: vetoDirectory, of: fileSystem)
+            ackNamer = EntryNamer(kind: .ack, start: start)
+        } catch {
+            throw .disk(error)
+        }
+        if spoolPath != nil { try openSpool() }
+        do throws(FileSystemError) {
+            try recover()
+        } catch {
+            throw .disk(error)
+        }
+        report(
+            .init(
+                .started,
+                detail: ledger.unreadableByteCount > 0
+                    ? "the ledger had \(ledger.unreadableByteCount) unreadable bytes" : nil))
+    }
+
+    /// Opens our end of the spool, and makes sure that its pairing is one of this phone's.
+    private func openSpool() throws(FolderError) {
+        guard let spoolPath else { return }
+        let end = try SpoolEnd(
+            at: spoolPath, side: .phone, fileSystem: fileSystem, holder: surroundings.holder,
+            nonce: surroundings.random())
+        do throws(FileSystemError) {
+            _ = try fileSystem.sweepTemporaries(in: end.toWatch)
+            let known = try NameRegister(in: pairingDirectory, of: fileSystem).flatMap {
+                PairingID(utf8: $0.value.utf8)
+            }
+            if let found = try end.pairing(), found == known {
+                pairing = found
+            } else {
+                // A new phone, a new spool, or another watch: a pairing of its own, first in our home, then in the
+                // spool. A crash in between leaves two that differ, and the next start makes a third.
+                let fresh = PairingID(rawValue: surroundings.random())
+                _ = try NameRegister.set(fresh.description, in: pairingDirectory, of: fileSystem)
+                try end.setPairing(fresh)
+                pairing = fresh
+                report(.init(.paired, detail: fresh.description))
+            }
+        } catch {
+            throw .disk(error)
+        }
+        spool = end
+        placesGeneration += 1
+    }
+
+    var fileSystem: any FileSystem { surroundings.fileSystem }
+
+    func report(_ event: PairEvent) { surroundings.history.record(event) }
+
+    /// A call failed and will be tried again.
+    func reportFailure(_ error: FileSystemError, id: ULID? = nil, name: FileName? = nil) {
+        report(.init(.failed, id: id, name: name, detail: error.description))
+    }
+
+    package func forEachPlace(_ body: (Place, borrowing OpenDirectory) -> Void) {
+        body(.requests, requests.directory)
+        if let spool {
+            body(.toPhone, spool.toPhone)
+            body(.spool, spool.root)
+        }
+    }
+
+    package func hear(_ news: News, of place: Place) {
+        switch place {
+        case .toPhone: looks.queue = true
+        case .requests: looks.requests = true
+        case .spool: looks.spool = true
+        case .recordings, .toWatch: preconditionFailure("the phone asks for no news of \(place)")
+        }
+    }
+
+    package func step(at now: Moment) -> Moment {
+        self.now = now
+        if now >= nextRescan {
+            nextRescan = now + .seconds(EngineTiming.rescanSeconds)
+            looks = Looks()
+            refused.removeAll(keepingCapacity: true)
+            postponed.removeAll(keepingCapacity: true)
+        }
+        if looks.spool { lookAtSpool() }
+        if looks.requests { lookAtRequests() }
+        if looks.inbox { lookAtInbox() }
+        takeBatch()
+        tell(.tick)
+        carryOut()
+        surroundings.history.commit()
+        if surroundings.shouldStop() || !queue.isEmpty || looks.isAny || !directives.isEmpty { return now }
+        return min(nextRescan, node.nextDeadline ?? nextRescan)
+    }
+
+    package var isDrained: Bool {
+        node.isIdle && queue.isEmpty && postponed.isEmpty && !looks.isAny && directives.isEmpty
+    }
+
+    package func stop() {
+        report(.init(.stopped))
+        surroundings.history.commit()
+    }
+
+    /// Whether the path still leads to the spool that is open here; otherwise opens what is there now.
+    private func lookAtSpool() {
+        looks.spool = false
+        guard spoolPath != nil else { return }
+        do {
+            if let spool, try spool.isCurrent() { return }
+            spool = nil
+            queue = []
+            try openSpool()
+            looks.queue = true
+            report(.init(.spoolReopened))
+        } catch let error as FolderError {
+            report(.init(.failed, detail: error.description))
+        } catch let error as FileSystemError {
+            reportFailure(error)
+        } catch {
+            preconditionFailure("only two kinds of errors are thrown above: \(error)")
+        }
+    }
+
+    /// An event for the node; what it directs is queued.
+    func tell(_ event: PhoneEvent) {
+        node.handle(event, at: now, into: &directives.waiting)
+    }
+
+    /// Carries out what is queued until nothing is left or the process was told to stop. What can share a barrier is
+    /// gathered first: all ingests, then all acks.
+    func carryOut() {
+        while true {
+            while let directive = directives.next() {
+                carryOut(directive)
+                if surroundings.shouldStop() { return }
+            }
+            if !directives.ingests.isEmpty {
+                let batch = directives.ingests
+                directives.ingests = []
+                ingest(batch)
+            } else if !directives.acks.isEmpty {
+                let batch = directives.acks
+                directives.acks = []
+                writeAcks(batch)
+            } else {
+                return
+            }
+        }
+    }
+
+    private func carryOut(_ directive: PhoneDirective) {
+        switch directive {
+        case .stage(let key): stage(key)
+        case .verify(let key): verify(key)
+        case .probe(let key): probe(key)
+        case .ingest(let key, let replacing, let adopting):
+            directives.ingests.append(IngestOrder(key: key, replacing: replacing, adopting: adopting))
+        case .discard(let key, let reason): discard(key, because: reason)
+        case .setAside(let key, let reason): setAside(key, reason)
+        case .reportWaiting(let key, let reason):
+            staged[key]?.letGo()
+            report(.init(.waits, id: key.id, detail: reason.description))
+        case .ack(let id, let pairing, let attempt):
+            directives.acks.append(AckOrder(id: id, pairing: pairing, attempt: attempt))
+        }
+    }
+}
+
+/// Directives on their way, sorted into what is done at once and what shares barriers.
+struct DirectiveQueue {
+    /// In order; taken from the front by index, so that a long queue is not moved about.
+    var waiting: [PhoneDirective] = []
+    private var taken = 0
+    var ingests: [IngestOrder] = []
+    var acks: [AckOrder] = []
+
+    var isEmpty: Bool { taken == waiting.count && ingests.isEmpty && acks.isEmpty }
+
+    mutating func next() -> PhoneDirective? {
+        guard taken < waiting.count else {
+            waiting.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        defer { taken += 1 }
+        return waiting[taken]
+    }
+}
+
+struct IngestOrder: Hashable {
+    var key: DeliveryKey
+    var replacing: Bool
+    var adopting: Bool
+}
+
+struct AckOrder: Hashable {
+    var id: ULID
+    var pairing: PairingID
+    var attempt: Int
+}

@@ -1,0 +1,226 @@
+import Spooling
+import WireContract
+
+// Ingest: a batch of verified deliveries becomes final.
+//
+// | after this call | in staging | in the container | ledger row | who goes on after a crash |
+// |---|---|---|---|---|
+// | – | envelope | – | – | start: verifies it anew |
+// | write row `ingesting` | envelope | – | ingesting, not durable | start: verifies it anew |
+// | truncate | body, not durable | – | ingesting, not durable | start: against the row; without a row it is thrown away, and the watch sends again |
+// | barrier: ledger and contents | body | – | ingesting | start: against the row, and ingests it |
+// | publish | – | name, not durable | ingesting | start: finds it in the container, or in staging |
+// | sync month, then staging | – | body | ingesting | start: finds it in the container |
+// | write and sync row `ingested` | – | body | ingested | the watch sends again; acked as a duplicate |
+//
+// The commit point is the rename: from there on a start finishes the note and never undoes it. The row comes before the
+// cut because the dictionary lies in what is cut off; both become durable by one barrier, because a cut that survives
+// alone costs a resend and nothing else. The ack comes after the last row. A failed sync is never repeated on the same
+// file: the bytes are thrown away, and come again from the watch.
+
+extension PhoneEngine {
+    /// One note of a batch on its way.
+    private struct Note {
+        let order: IngestOrder
+        let id: ULID
+        let file: StagedFile
+        let box: FileBox
+        var month: DirectoryBox
+        let name: FileName
+    }
+
+    func ingest(_ orders: [IngestOrder]) {
+        do throws(FileSystemError) {
+            try container.refresh(home: home)
+        } catch {
+            reportFailure(error)
+            for order in orders { tell(.ingestFailed(order.key)) }
+            return
+        }
+        var notes: [Note] = []
+        for order in orders {
+            if order.adopting {
+                adopt(order.key)
+            } else if let note = prepare(order) {
+                notes.append(note)
+            }
+        }
+        notes = writeRows(notes)
+        notes = publish(notes)
+        settle(syncDirectories(notes))
+    }
+
+    /// Opens what is needed, and clears the note's name in the container where that is wanted.
+    private func prepare(_ order: IngestOrder) -> Note? {
+        guard let file = staged[order.key], let id = order.key.id else { return nil }
+        do throws(FileSystemError) {
+            let box = try file.file(in: staging, of: fileSystem)
+            if order.replacing {
+                try container.setAside(
+                    id, fileExtension: heldExtension(of: id, otherwise: file.content.fileExtension), into: quarantine)
+                report(.init(.setAside, id: id, detail: QuarantineReason.containerAltered.description))
+            }
+            return Note(
+                order: order, id: id, file: file, box: box, month: try container.month(of: id),
+                name: Container.fileName(of: id, file.content.fileExtension))
+        } catch {
+            refused(order.key, error)
+            return nil
+        }
+    }
+
+    /// Rows `ingesting`, the cut, and the barrier for both.
+    private func writeRows(_ notes: [Note]) -> [Note] {
+        let fresh = notes.filter { !$0.file.isCut }
+        guard !fresh.isEmpty else { return notes }
+        let pending: Ledger.Pending
+        do throws(FileSystemError) {
+            pending = try ledger.write(fresh.map { row($0, .ingesting) })
+        } catch {
+            for note in notes { refused(note.order.key, error) }
+            return []
+        }
+        var cut: [Note] = []
+        for note in fresh {
+            do throws(FileSystemError) {
+                try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
+                note.file.isCut = true
+                cut.append(note)
+            } catch {
+                throwAway(note, error)
+            }
+        }
+        let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging)
+        if let error = failures[0] {
+            ledger.giveUp(pending)
+            for note in cut { throwAway(note, error) }
+            return notes.filter { note in !fresh.contains { $0.id == note.id } }
+        }
+        ledger.settle(pending)
+        var durable = notes.filter { note in !fresh.contains { $0.id == note.id } }
+        for (note, failure) in zip(cut, failures.dropFirst()) {
+            if let failure { throwAway(note, failure) } else { durable.append(note) }
+        }
+        return durable
+    }
+
+    private func row(_ note: Note, _ outcome: Outcome) -> Ledger.Row {
+        Ledger.Row(
+            id: note.id, outcome: outcome, content: note.file.content, dictionaryBytes: note.file.dictionaryBytes)
+    }
+
+    private func publish(_ notes: [Note]) -> [Note] {
+        for note in notes {
+            report(.init(.ingested, phase: .intends, id: note.id, byteCount: note.file.content.byteCount))
+        }
+        if !notes.isEmpty { surroundings.history.commit() }
+        var published: [Note] = []
+        for note in notes {
+            do throws(FileSystemError) {
+                try fileSystem.publish(
+                    note.file.name.fileName, in: staging, as: note.name, in: note.month.directory)
+                published.append(note)
+            } catch {
+                if error.reason == .exists {
+                    container.noteUnknown(note.id, fileExtension: note.file.content.fileExtension)
+                    tell(.obstructed(note.order.key))
+                } else {
+                    refused(note.order.key, error)
+                }
+            }
+        }
+        return published
+    }
+
+    /// The months first, then staging: a name that is lost in both would be a note that is lost.
+    private func syncDirectories(_ notes: [Note]) -> [Note] {
+        guard !notes.isEmpty else { return [] }
+        var durable: [Note] = []
+        var months: [(month: DirectoryBox, failure: FileSystemError?)] = []
+        for note in notes {
+            if !months.contains(where: { $0.month === note.month }) {
+                var failure: FileSystemError?
+                do throws(FileSystemError) {
+                    try fileSystem.sync(note.month.directory)
+                } catch {
+                    failure = error
+                }
+                months.append((note.month, failure))
+            }
+            if let failure = months.first(where: { $0.month === note.month })?.failure {
+                // Whether the name is on disk is unknown and stays so. Start over from the watch's copy.
+                _ = try? fileSystem.unlinkIfThere(note.name, in: note.month.directory)
+                forget(note, failure)
+            } else {
+                durable.append(note)
+            }
+        }
+        do throws(FileSystemError) {
+            try fileSystem.sync(staging)
+        } catch {
+            // Content and name are durable in the container; only the old name may come back. A resend finishes it.
+            for note in durable { forget(note, error) }
+            return []
+        }
+        return durable
+    }
+
+    /// Rows `ingested`, and the acks that they allow.
+    private func settle(_ notes: [Note]) {
+        guard !notes.isEmpty else { return }
+        do throws(FileSystemError) {
+            try ledger.append(notes.map { row($0, .ingested) })
+        } catch {
+            // The container has it, the ledger says `ingesting`: a resend, or the next start, finishes it.
+            for note in notes { forget(note, error) }
+            return
+        }
+        for note in notes {
+            staged[note.order.key] = nil
+            container.noteKnown(note.id)
+            report(.init(.ingested, id: note.id, byteCount: note.file.content.byteCount, detail: note.name.description))
+            tell(.ingested(note.order.key))
+        }
+    }
+
+    /// The container has these bytes under this id. The ledger must know it durably, and so must the disk, before the ack.
+    private func adopt(_ key: DeliveryKey) {
+        guard let file = staged[key], let id = key.id else { return }
+        do throws(FileSystemError) {
+            if ledger[id]?.outcome != .ingested {
+                let held = heldExtension(of: id, otherwise: file.content.fileExtension)
+                try container.sync(id, fileExtension: held)
+                var content = file.content
+                content.fileExtension = held
+                try ledger.append([
+                    Ledger.Row(id: id, outcome: .ingested, content: content, dictionaryBytes: file.dictionaryBytes)
+                ])
+                container.noteKnown(id)
+                report(.init(.ingested, id: id, detail: "the container had it"))
+            }
+            discard(key, because: .duplicate)
+            tell(.ingested(key))
+        } catch {
+            refused(key, error)
+        }
+    }
+
+    /// The disk said no, and nothing was changed that is not known: tried again by itself.
+    private func refused(_ key: DeliveryKey, _ error: FileSystemError) {
+        guard error.reason != .stopped else { return }
+        reportFailure(error, id: key.id)
+        tell(.ingestFailed(key))
+    }
+
+    /// What the staged file holds now is unknown. The watch has the recording.
+    private func throwAway(_ note: Note, _ error: FileSystemError) {
+        _ = try? fileSystem.unlinkIfThere(note.file.name.fileName, in: staging)
+        forget(note, error)
+    }
+
+    private func forget(_ note: Note, _ error: FileSystemError) {
+        staged[note.order.key] = nil
+        reportFailure(error, id: note.id)
+        tell(.lost(note.order.key))
+    }
+}

@@ -1,0 +1,228 @@
+import Spooling
+import WireContract
+
+// Look, take, receive.
+//
+// A transfer is looked at where it lies in the spool (seal and dictionary only), taken into the inbox by one rename, and
+// received: moved out of the inbox into staging, under the name of its key. What lies in the spool may be anything; what is
+// not a plain file of ours is reported and left, what is one and cannot be used goes to the quarantine, and neither holds
+// up what is behind it.
+
+extension PhoneEngine {
+    /// The most names of the queue that are kept at a time, and the most strange ones that are set aside at one look.
+    private static let mostQueued = 1_024
+    private static let mostReported = 4_096
+    private static let mostSkipped = 8_192
+
+    /// Takes what is next in the queue, as much as makes one batch.
+    func takeBatch() {
+        guard let spool else { return }
+        if queue.isEmpty, looks.queue { lookAtQueue(of: spool) }
+        var count = 0
+        var byteCount: UInt64 = 0
+        while count < Self.batchCount, byteCount < Self.batchByteCount, let name = queue.popLast() {
+            byteCount += take(name, from: spool)
+            count += 1
+            if surroundings.shouldStop() { return }
+        }
+        // Behind a batch the directory is looked at again, since more may have come or been left over by the limit.
+        if count > 0, queue.isEmpty { looks.queue = true }
+    }
+
+    private func lookAtQueue(of spool: SpoolEnd) {
+        looks.queue = false
+        do throws(FileSystemError) {
+            let names = try fileSystem.smallestNames(in: spool.toPhone, limit: Self.mostQueued) { name in
+                !name.isPartial && !refused.contains(name) && !postponed.contains(name)
+            }
+            queue = names.reversed()
+        } catch {
+            reportFailure(error)
+        }
+    }
+
+    /// Looks at one name and takes it, if it can be taken. Answers how many bytes came.
+    private func take(_ name: FileName, from spool: SpoolEnd) -> UInt64 {
+        do throws(FileSystemError) {
+            let own = try fileSystem.openOurs(name, in: spool.toPhone)
+            guard let entry = EntryName(name), entry.kind == .note else {
+                try quarantine.take(name, from: spool.toPhone, reason: .strangeName, subject: nil)
+                report(.init(.setAside, name: name, detail: QuarantineReason.strangeName.description))
+                return 0
+            }
+            let byteCount = own.byteCount
+            let box = FileBox(own.intoFile())
+            switch try fileSystem.inspect(box.file, byteCount: byteCount, expecting: .note) {
+            case .faulty(let fault):
+                try quarantine.take(name, from: spool.toPhone, reason: QuarantineReason(fault), subject: nil)
+                report(.init(.setAside, name: name, byteCount: byteCount, detail: "\(fault)"))
+            case .envelope(let envelope):
+                if isOverStagingCap(envelope, byteCount: byteCount, name: name) { return 0 }
+                let inboxName = inboxName(of: name)
+                try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
+                report(.init(.taken, id: entry.id, name: name, byteCount: byteCount, attempt: entry.attempt))
+                receive(inboxName, envelope, box: box, byteCount: byteCount, attempt: entry.attempt)
+            }
+            return byteCount
+        } catch {
+            refuse(name, error)
+            return 0
+        }
+    }
+
+    /// What a look at a name came to when it came to nothing.
+    private func refuse(_ name: FileName, _ error: FileSystemError) {
+        switch error.reason {
+        case .notFound:
+            // Taken back by the watch between our look at the directory and this one.
+            return
+        case .refused, .isLink, .isDirectory:
+            if refused.count < Self.mostSkipped { refused.insert(name) }
+            guard reported.count < Self.mostReported, reported.insert(name).inserted else { return }
+            report(.init(.refused, name: name, detail: error.description))
+        case .exists, .noSpace, .inputOutput, .notPermitted, .notDirectory, .crossDevice, .interrupted, .readOnly,
+            .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .notSupported, .stopped, .other:
+            if postponed.count < Self.mostSkipped { postponed.insert(name) }
+            reportFailure(error, name: name)
+        }
+    }
+
+    /// Payloads of the future may fill staging only so far; then their transfers stay in the spool (7015), and what is
+    /// understood goes past them.
+    private func isOverStagingCap(_ envelope: Envelope, byteCount: UInt64, name: FileName) -> Bool {
+        guard Self.gate(envelope, understands: settings.understands).waits != nil, node.waitingCount > 0,
+            node.waitingByteCount + byteCount > settings.stagingCapByteCount
+        else { return false }
+        if postponed.count < Self.mostSkipped { postponed.insert(name) }
+        if reported.count < Self.mostReported, reported.insert(name).inserted {
+            report(
+                .init(
+                    .failed, name: name,
+                    detail: "\(TransferError.insufficientSpace): staging is full of payloads that wait"))
+        }
+        return true
+    }
+
+    /// One rename; from a spool on another file system, one copy more. The copy is not synced: until it is ingested the
+    /// watch still has the recording.
+    private func moveIntoInbox(
+        _ name: FileName, as inboxName: FileName, from spool: SpoolEnd, source: FileBox, byteCount: UInt64
+    ) throws(FileSystemError) {
+        do {
+            try fileSystem.publish(name, in: spool.toPhone, as: inboxName, in: inbox)
+        } catch  where error.reason == .crossDevice {
+            let copy = try fileSystem.createTemporary(for: inboxName, in: inbox)
+            do throws(FileSystemError) {
+                _ = try carrier.copy(source.file, to: copy, byteCount: byteCount)
+                try fileSystem.publish(inboxName.partial, in: inbox, as: inboxName, in: inbox)
+            } catch {
+                _ = try? fileSystem.unlinkIfThere(inboxName.partial, in: inbox)
+                throw error
+            }
+            // A crash before this leaves both: the entry is taken once more and meets its own copy.
+            try fileSystem.unlinkIfThere(name, in: spool.toPhone)
+        }
+    }
+
+    /// The inbox keeps, in front of the entry's name, which pairing it came over: the phone may be switched to another
+    /// watch before it is received.
+    private func inboxName(of entry: FileName) -> FileName {
+        let pairing = pairing ?? PairingID(rawValue: 0)
+        guard let name = FileName("\(pairing).\(entry)") else {
+            preconditionFailure("an entry's name is short: \(entry)")
+        }
+        return name
+    }
+
+    /// Hands over what lies in the inbox: left there by a crash, by a failed move, or put there by `quarantine retry`.
+    func lookAtInbox() {
+        looks.inbox = false
+        do throws(FileSystemError) {
+            let names = try fileSystem.smallestNames(in: inbox, limit: Self.mostQueued) { !$0.isPartial }
+            for name in names {
+                receiveFromInbox(name)
+                if surroundings.shouldStop() { return }
+            }
+        } catch {
+            reportFailure(error)
+        }
+    }
+
+    private func receiveFromInbox(_ name: FileName) {
+        do throws(FileSystemError) {
+            let own = try fileSystem.openOurs(name, in: inbox)
+            let byteCount = own.byteCount
+            let box = FileBox(own.intoFile())
+            switch try fileSystem.inspect(box.file, byteCount: byteCount, expecting: .note) {
+            case .faulty(let fault):
+                try quarantine.take(name, from: inbox, reason: QuarantineReason(fault), subject: nil)
+                report(.init(.setAside, name: name, byteCount: byteCount, detail: "\(fault)"))
+            case .envelope(let envelope):
+                let attempt = FileName(bytes: name.bytes.dropFirst(17)).flatMap(EntryName.init)?.attempt ?? 1
+                receive(name, envelope, box: box, byteCount: byteCount, attempt: attempt)
+            }
+        } catch {
+            refuse(name, error)
+        }
+    }
+
+    /// What the gate says of a dictionary: the id, if it names one, and why it waits, if it does.
+    static func gate(_ envelope: Envelope, understands: Int) -> (id: ULID?, waits: GateReason?) {
+        switch AudioNotePayload.read(envelope.dictionary, understands: understands) {
+        case .understood(payload: _, let id, version: _): (id, nil)
+        case .waits(let reason, let id): (id, reason)
+        }
+    }
+
+    /// The receiving call.
+    private func receive(_ name: FileName, _ envelope: Envelope, box: FileBox, byteCount: UInt64, attempt: Int) {
+        let (id, waits) = Self.gate(envelope, understands: settings.understands)
+        let key = DeliveryKey(id: id, seal: envelope.seal)
+        let cameOver = PairingID(utf8: name.bytes.prefix(16)) ?? PairingID(rawValue: 0)
+        if node.knows(key) {
+            // Not through the node's directives: those are about the copy that is in staging.
+            dropCopy(name, id: id)
+            return
+        }
+        staged[key] = StagedFile(
+            name: StagedName(key: key, pairing: cameOver), place: .inbox(name), content: NoteContent(envelope.seal),
+            dictionaryBytes: envelope.dictionaryBytes, isCut: false, box: box)
+        tell(.arrived(key, pairing: cameOver, byteCount: byteCount, attempt: attempt, waits: waits))
+    }
+
+    /// A resend that meets its own first copy in staging.
+    private func dropCopy(_ name: FileName, id: ULID?) {
+        do throws(FileSystemError) {
+            try fileSystem.unlinkIfThere(name, in: inbox)
+            report(.init(.duplicate, id: id, name: name, detail: "the same delivery is in staging"))
+        } catch {
+            looks.inbox = true
+            reportFailure(error, id: id, name: name)
+        }
+    }
+
+    /// Out of the inbox, under the name of its key.
+    func stage(_ key: DeliveryKey) {
+        guard let file = staged[key], case .inbox(let name) = file.place else { return }
+        do throws(FileSystemError) {
+            try moveIntoStaging(name, as: file.name.fileName)
+            file.place = .staging
+            report(.init(.staged, id: key.id, name: file.name.fileName))
+        } catch {
+            // It stays in the inbox, which is looked at again at the next full look.
+            reportFailure(error, id: key.id, name: name)
+            staged[key] = nil
+            tell(.lost(key))
+        }
+    }
+
+    private func moveIntoStaging(_ name: FileName, as stagedName: FileName) throws(FileSystemError) {
+        do {
+            try fileSystem.publish(name, in: inbox, as: stagedName, in: staging)
+        } catch  where error.reason == .exists {
+            // The node does not know it, so it is a leftover of a discard whose unlink failed: nobody's.
+            try fileSystem.unlinkIfThere(stagedName, in: staging)
+            try fileSystem.publish(name, in: inbox, as: stagedName, in: staging)
+        }
+    }
+}
