@@ -1,0 +1,182 @@
+package import Spooling
+
+/// How a daemon is run.
+package struct DaemonOptions {
+    package var toolName: String
+    package var side: Side
+    package var homePath: String
+    /// End with 0 as soon as nothing is owed.
+    package var untilDrained = false
+    /// With `untilDrained`: end with 2 when it takes longer.
+    package var timeout: Duration?
+    package var isQuiet = false
+
+    package init(toolName: String, side: Side, homePath: String) {
+        self.toolName = toolName
+        self.side = side
+        self.homePath = homePath
+    }
+}
+
+/// Drives an engine in real time until a signal, or until it has drained: step, then wait for news, a signal or the
+/// engine's deadline, whichever comes first.
+package final class DaemonLoop {
+    private let options: DaemonOptions
+    private let loop: EventLoop
+    private let clock = MonotonicClock()
+    private let history: DaemonHistory
+    private let started: Moment
+    private var watchedGeneration = -1
+
+    /// A command that changes a home holds it for some milliseconds; a daemon that starts in them waits that long.
+    private static let heldPatience = Duration.seconds(1)
+    private static let heldRetry = Duration.milliseconds(50)
+
+    /// Make this first thing in `main`: it takes over the signals.
+    package init(_ options: DaemonOptions) throws(EventLoopError) {
+        self.options = options
+        loop = try EventLoop()
+        history = DaemonHistory(side: options.side, isQuiet: options.isQuiet)
+        started = clock.now()
+    }
+
+    /// Opens the engine with `open`, runs it, and answers how the process ends.
+    package func run(_ open: (Surroundings) throws(FolderError) -> any Engine) -> ExitCode {
+        defer { history.commit() }
+        let engine: any Engine
+        switch openPatiently(open) {
+        case .engine(let opened): engine = opened
+        case .ended(let code): return code
+        }
+        history.attachJournal(home: options.homePath)
+        while true {
+            let next = engine.step(at: clock.now())
+            if watch(engine) { continue }
+            if options.untilDrained, engine.isDrained {
+                engine.stop()
+                return .held
+            }
+            let wakeups = loop.wait(until: min(next, giveUpAt ?? next))
+            for change in wakeups.changes {
+                guard let place = Place(rawValue: change.token) else {
+                    preconditionFailure("news of a place that was never watched: \(change.token)")
+                }
+                engine.hear(change.news.forEngine, of: place)
+            }
+            if let signal = wakeups.stop {
+                engine.stop()
+                return signal.exitCode
+            }
+            if let giveUpAt, clock.now() >= giveUpAt {
+                engine.stop()
+                standardError("\(options.toolName): not drained within \(options.timeout?.inSeconds ?? 0) s")
+                return .undecided
+            }
+        }
+    }
+
+    private var giveUpAt: Moment? {
+        guard options.untilDrained, let timeout = options.timeout else { return nil }
+        return started + timeout
+    }
+
+    /// Asks the kernel for news of the engine's places, if they are others than before. What happened until now may have
+    /// gone unheard, so the engine is told to look again.
+    private func watch(_ engine: any Engine) -> Bool {
+        guard engine.placesGeneration != watchedGeneration else { return false }
+        watchedGeneration = engine.placesGeneration
+        for place in Place.allCases { loop.unwatch(place.rawValue) }
+        var problem: EventLoopError?
+        var watched: [Place] = []
+        engine.forEachPlace { place, directory in
+            do throws(EventLoopError) {
+                try loop.watch(directory, as: place.rawValue)
+            } catch {
+                problem = error
+            }
+            watched.append(place)
+        }
+        if let problem {
+            // Without news the engine still looks by itself every few seconds.
+            history.record(.init(.failed, detail: "\(problem.description); it looks for itself"))
+        }
+        for place in watched { engine.hear(.rescan, of: place) }
+        return true
+    }
+
+    private enum Opening {
+        case engine(any Engine)
+        case ended(ExitCode)
+    }
+
+    /// Tries again what passes by itself: a lock held for a moment, a full disk.
+    private func openPatiently(_ open: (Surroundings) throws(FolderError) -> any Engine) -> Opening {
+        var lastSaid = ""
+        while true {
+            let problem: FolderError
+            do throws(FolderError) {
+                return .engine(try open(surroundings()))
+            } catch {
+                problem = error
+            }
+            history.commit()
+            let wait: Duration
+            switch Self.remedy(for: problem) {
+            case .end(let code):
+                standardError("\(options.toolName): \(problem)")
+                return .ended(code)
+            case .waitForHolder:
+                guard clock.now().since(started) < Self.heldPatience else {
+                    standardError("\(options.toolName): \(problem)")
+                    return .ended(.tryAgain)
+                }
+                wait = Self.heldRetry
+            case .waitForDisk:
+                if lastSaid != problem.description {
+                    standardError("\(options.toolName): \(problem)")
+                    lastSaid = problem.description
+                }
+                wait = .seconds(EngineTiming.refusedSeconds)
+            }
+            let until = clock.now() + wait
+            if let signal = loop.wait(until: min(until, giveUpAt ?? until)).stop { return .ended(signal.exitCode) }
+            if let giveUpAt, clock.now() >= giveUpAt { return .ended(.undecided) }
+        }
+    }
+
+    private enum Remedy {
+        case end(ExitCode)
+        case waitForHolder, waitForDisk
+    }
+
+    private static func remedy(for problem: FolderError) -> Remedy {
+        switch problem {
+        case .held: .waitForHolder
+        case .newerFormat, .notThatFolder: .end(.malformedInput)
+        case .disk(let error):
+            switch error.reason {
+            case .noSpace, .interrupted, .inputOutput, .tooManyOpenFiles: .waitForDisk
+            case .notFound, .exists, .notPermitted, .isLink, .isDirectory, .notDirectory, .crossDevice, .readOnly,
+                .fileTooLarge, .nameTooLong, .notSupported, .refused, .stopped, .other:
+                .end(ExitCode(error))
+            }
+        }
+    }
+
+    private func surroundings() -> Surroundings {
+        let entropy = Entropy()
+        let loop = loop
+        return Surroundings(
+            fileSystem: DiskFileSystem(), history: history, random: { entropy.next() },
+            shouldStop: { loop.stopRequested() != nil }, holder: ProcessDescription.current(options.toolName))
+    }
+}
+
+extension DirectoryChange.News {
+    fileprivate var forEngine: Spooling.News {
+        switch self {
+        case .names(let names): .names(names)
+        case .rescan: .rescan
+        }
+    }
+}
