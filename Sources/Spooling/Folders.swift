@@ -114,8 +114,7 @@ extension FileSystem {
                 let text = FileName(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })?.description ?? "unknown"
                 throw FolderError.held(path: root.displayPath, holder: text)
             }
-            try truncate(file, to: 0)
-            try writeAll(file, at: 0, Array("\(holder)\n".utf8))
+            try writeHolder(holder, into: file)
             return file
         } catch let error as FolderError {
             throw error
@@ -123,6 +122,16 @@ extension FileSystem {
             throw .disk(error)
         } catch {
             preconditionFailure("only two kinds of errors are thrown above: \(error)")
+        }
+    }
+
+    private func writeHolder(_ holder: String, into file: borrowing OpenFile) throws(FileSystemError) {
+        do {
+            try truncate(file, to: 0)
+            try writeAll(file, at: 0, Array("\(holder)\n".utf8))
+        } catch  where error.reason == .noSpace {
+            // The text is only for a person, the lock is what counts: a full disk must not keep a daemon from starting,
+            // since it is the daemons that make room.
         }
     }
 
