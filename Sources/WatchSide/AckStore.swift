@@ -1,0 +1,133 @@
+import Spooling
+import WireContract
+
+// Reads what lies in `to-watch`: acks, and whatever else anybody put there.
+//
+// Nothing in here is believed before it was checked, and nothing that cannot be used stops what is behind it. Plain files
+// of ours that are no acks go to the quarantine with their reason; what is not a plain file of ours is reported once and left alone.
+
+/// What one name in `to-watch` turned out to be.
+enum AckReading {
+    case ack(ULID)
+    case setAside(QuarantineReason, ULID?)
+    case refused(Refusal)
+    case gone
+    /// Another pairing than the one that was asked for; whether it is a new one is for the engine to find out.
+    case foreign(PairingID)
+    case trouble(FileSystemError)
+}
+
+final class AckStore {
+    private let fileSystem: any FileSystem
+    private let understands: Int
+    /// Names still to be looked at, the last one first: it is taken from the end.
+    private var queue: [EntryName] = []
+    private var strange: [FileName] = []
+    private var wantsPass = true
+    /// In a pass that takes more than one page: the last name of the page before. What cannot be used stays in the
+    /// directory, and without this it would be all that later pages see.
+    private var cursor: EntryName?
+    /// The same for strange names, of which a look takes a few, over the passes.
+    private var strangeCursor: FileName?
+
+    /// Enough that a directory with 100,000 acks is listed 25 times, and no more memory than half a MiB.
+    private static let pageCount = 4_096
+    private static let strangeCount = 64
+
+    init(fileSystem: any FileSystem, understands: Int) {
+        self.fileSystem = fileSystem
+        self.understands = understands
+    }
+
+    /// Whether there is anything to look at.
+    var hasWork: Bool { wantsPass || cursor != nil || !queue.isEmpty || !strange.isEmpty }
+
+    /// Whether the last pass left strange names for later.
+    var hasMoreStrange: Bool { strangeCursor != nil }
+
+    /// Wants a pass over everything, after the one that is under way.
+    func look() { wantsPass = true }
+
+    /// Takes up the names that the kernel told of.
+    func look(at names: [FileName]) {
+        var acks: [EntryName] = []
+        for name in names {
+            if let entry = EntryName(name), entry.kind == .ack {
+                acks.append(entry)
+            } else if !name.isPartial {
+                if strange.count < Self.strangeCount { strange.append(name) } else { wantsPass = true }
+            }
+        }
+        if queue.count + acks.count > Self.pageCount {
+            wantsPass = true
+        } else if !acks.isEmpty {
+            queue = (queue + acks).sorted(by: >)
+        }
+    }
+
+    /// The next names to look at, in their order, listing the directory when it is time for that.
+    func nextBatch(_ count: Int, in toWatch: borrowing OpenDirectory) throws(FileSystemError) -> [EntryName] {
+        if queue.isEmpty, cursor != nil || wantsPass { try list(toWatch) }
+        let batch = Array(queue.suffix(count).reversed())
+        queue.removeLast(batch.count)
+        return batch
+    }
+
+    /// Names of no ack, a few at a time.
+    func takeStrange() -> [FileName] {
+        defer { strange = [] }
+        return strange
+    }
+
+    private func list(_ toWatch: borrowing OpenDirectory) throws(FileSystemError) {
+        var page = SmallestNames<EntryName>(limit: Self.pageCount)
+        var strangePage = SmallestNames<FileName>(limit: Self.strangeCount)
+        try fileSystem.forEachName(in: toWatch) { name in
+            if let entry = EntryName(name), entry.kind == .ack {
+                if cursor.map({ $0 < entry }) ?? true { page.insert(entry) }
+            } else if cursor == nil, !name.isPartial, strangeCursor.map({ $0 < name }) ?? true {
+                strangePage.insert(name)
+            }
+            return true
+        }
+        if cursor == nil {
+            wantsPass = false
+            strange = strangePage.sorted
+            strangeCursor = strangePage.isCut ? strange.last : nil
+        }
+        let names = page.sorted
+        queue = names.reversed()
+        cursor = page.isCut ? names.last : nil
+    }
+
+    /// Looks at one name. Nothing is changed.
+    func read(_ name: EntryName, in toWatch: borrowing OpenDirectory, pairing: PairingID) -> AckReading {
+        do throws(FileSystemError) {
+            let own = try fileSystem.openOurs(name.fileName, in: toWatch)
+            switch try fileSystem.inspect(own.file, byteCount: own.byteCount, expecting: .ack) {
+            case .faulty(let fault): return .setAside(QuarantineReason(fault), nil)
+            case .envelope(let envelope): return judge(envelope, pairing)
+            }
+        } catch {
+            switch error.reason {
+            case .notFound: return .gone
+            case .refused(let refusal): return .refused(refusal)
+            case .isLink: return .refused(.notAPlainFile(.symbolicLink))
+            case .exists, .noSpace, .inputOutput, .notPermitted, .isDirectory, .notDirectory, .crossDevice,
+                .interrupted, .readOnly, .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .notSupported, .stopped,
+                .other:
+                return .trouble(error)
+            }
+        }
+    }
+
+    private func judge(_ envelope: Envelope, _ pairing: PairingID) -> AckReading {
+        // An ack has no body. With one it is no ack that a build of ours writes.
+        guard envelope.seal.bodyByteCount == 0 else { return .setAside(QuarantineReason(.wrongLength), nil) }
+        guard envelope.seal.pairing == pairing else { return .foreign(envelope.seal.pairing) }
+        switch IngestAck.read(envelope.dictionary, understands: understands) {
+        case .understood(_, let id, _): return .ack(id)
+        case .waits(_, let id): return .setAside(.unknownAck, id)
+        }
+    }
+}

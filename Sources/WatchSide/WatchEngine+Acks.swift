@@ -1,0 +1,184 @@
+import Spooling
+import WireContract
+
+// Acks: the only thing that deletes a recording.
+//
+// On disk the order is: the recording, its entry in the spool, then the ack. A crash in between leaves the ack, which the
+// next start finds to be a stray and takes away. No sync: a recording that comes back after a power cut is sent again, and
+// acked again.
+
+extension WatchEngine {
+    private static let batchCount = 256
+
+    /// One batch; whether there is more to do at once.
+    func readAcks(_ spool: SpoolEnd, at now: Moment) -> Bool {
+        guard acks.hasWork, let pairing = adoptedPairing(over: spool, at: now) else {
+            // Without a pairing acks wait, and nothing waits for them.
+            areAcksSettled = true
+            return false
+        }
+        var isTroubled = false
+        do throws(FileSystemError) {
+            let batch = try acks.nextBatch(Self.batchCount, in: spool.toWatch)
+            setStrangeAside(spool, at: now)
+            isTroubled = try act(on: batch, pairing, spool, at: now)
+            if !isTroubled { troubles.clear(.acks) }
+        } catch {
+            acks.look()
+            trouble(.acks, error, at: now)
+            isTroubled = true
+        }
+        if isTroubled || !acks.hasWork { areAcksSettled = true }
+        return acks.hasWork && !isTroubled
+    }
+
+    private struct Arrival {
+        let name: EntryName
+        let id: ULID
+    }
+
+    /// Whether anything has to be tried again.
+    private func act(
+        on batch: [EntryName], _ pairing: PairingID, _ spool: SpoolEnd, at now: Moment
+    ) throws(FileSystemError) -> Bool {
+        var isTroubled = false
+        var arrivals: [Arrival] = []
+        var directives: [WatchDirective] = []
+        for name in batch {
+            guard let id = judge(name, pairing, spool, at: now, &isTroubled) else { continue }
+            do throws(FileSystemError) {
+                try meet(id, at: now)
+            } catch {
+                // Whether the recording is there is not known, so nothing is done because of this ack yet.
+                trouble(.acks, error, id: id, at: now)
+                isTroubled = true
+                continue
+            }
+            record(PairEvent(.ackReceived, id: id, name: name.fileName))
+            node.handle(.ackArrived(id), at: now, into: &directives)
+            arrivals.append(Arrival(name: name, id: id))
+        }
+        let kept = delete(directives, spool, at: now)
+        for arrival in arrivals where !kept.contains(arrival.id) {
+            try fileSystem.unlinkIfThere(arrival.name.fileName, in: spool.toWatch)
+        }
+        if !kept.isEmpty || isTroubled { acks.look() }
+        return isTroubled || !kept.isEmpty
+    }
+
+    /// Reads one name and sets aside what is no ack. The id, if it is one that counts.
+    private func judge(
+        _ name: EntryName, _ pairing: PairingID, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
+    ) -> ULID? {
+        switch acks.read(name, in: spool.toWatch, pairing: pairing) {
+        case .ack(let id):
+            return id
+        case .foreign(let other):
+            // Perhaps the phone was exchanged since the pairing was read.
+            if adoptedPairing(over: spool, at: now) == other,
+                case .ack(let id) = acks.read(name, in: spool.toWatch, pairing: other)
+            {
+                return id
+            }
+            setAside(name.fileName, .otherPairing, nil, detail: "pairing \(other)", spool, at: now)
+        case .setAside(let reason, let id):
+            setAside(name.fileName, reason, id, detail: nil, spool, at: now)
+        case .refused(let refusal):
+            refuse(name.fileName, "\(refusal); \(refusal.remedy)")
+        case .gone:
+            break
+        case .trouble(let error):
+            trouble(.acks, error, at: now)
+            isTroubled = true
+        }
+        return nil
+    }
+
+    /// Makes the node know a recording that lies on the disk and that no look has come to yet.
+    private func meet(_ id: ULID, at now: Moment) throws(FileSystemError) {
+        guard !node.holds(id) else { return }
+        do {
+            if let byteCount = try home.byteCount(ofRecording: id) { found(id, byteCount: byteCount, at: now) }
+        } catch {
+            // What is not a plain file of ours is left alone, ack or no ack.
+            if case .refused = error.reason { return }
+            throw error
+        }
+    }
+
+    /// Deletes what was acked, and answers the ids of which that failed.
+    private func delete(_ directives: [WatchDirective], _ spool: SpoolEnd, at now: Moment) -> Set<ULID> {
+        for case .delete(let id, let entry) in directives {
+            record(PairEvent(.deleted, phase: .intends, id: id, name: entry?.fileName))
+        }
+        surroundings.history.commit()
+        var kept: Set<ULID> = []
+        var rest: [WatchDirective] = []
+        for directive in directives {
+            switch directive {
+            case .delete(let id, let entry):
+                if !delete(id, entry, spool, at: now) { kept.insert(id) }
+            case .reportStray(let id):
+                record(PairEvent(.strayAck, id: id))
+            case .enqueue, .requeue, .withdraw:
+                rest.append(directive)
+            }
+        }
+        carryOut(rest, spool, at: now)
+        return kept
+    }
+
+    private func delete(_ id: ULID, _ entry: EntryName?, _ spool: SpoolEnd, at now: Moment) -> Bool {
+        var directives: [WatchDirective] = []
+        do throws(FileSystemError) {
+            try fileSystem.unlinkIfThere(.recording(id), in: home.recordings)
+        } catch {
+            trouble(.delete, error, id: id, at: now)
+            tell(.deleteFailed(id), at: now, into: &directives)
+            return false
+        }
+        do throws(FileSystemError) {
+            if let entry { _ = try transfers.withdraw(entry, in: spool.toPhone) }
+            troubles.clear(.delete)
+        } catch {
+            // The phone takes the leftover and acks once more; that ack is a stray.
+            trouble(.delete, error, id: id, at: now)
+        }
+        record(PairEvent(.deleted, id: id))
+        tell(.deleted(id), at: now, into: &directives)
+        return true
+    }
+
+    // MARK: What is no ack
+
+    private func setAside(
+        _ name: FileName, _ reason: QuarantineReason, _ id: ULID?, detail: String?, _ spool: SpoolEnd,
+        at now: Moment
+    ) {
+        do throws(FileSystemError) {
+            try quarantine.take(name, from: spool.toWatch, reason: reason, subject: id)
+            record(PairEvent(.setAside, id: id, name: name, detail: detail.map { "\(reason), \($0)" } ?? "\(reason)"))
+            troubles.clear(.quarantine)
+        } catch {
+            // It stays where it is and is met again at the next look; nothing behind it waits.
+            if error.reason != .notFound { trouble(.quarantine, error, at: now) }
+        }
+    }
+
+    /// Names that no build of ours gives, a few at a time.
+    private func setStrangeAside(_ spool: SpoolEnd, at now: Moment) {
+        for name in acks.takeStrange() {
+            do throws(FileSystemError) {
+                if let refusal = Refusal(ofFile: try fileSystem.status(of: name, in: spool.toWatch)) {
+                    refuse(name, "\(refusal); \(refusal.remedy)")
+                } else {
+                    setAside(name, .strangeName, nil, detail: nil, spool, at: now)
+                    if acks.hasMoreStrange { acks.look() }
+                }
+            } catch {
+                // Gone since it was listed: nothing to do.
+                if error.reason != .notFound { trouble(.acks, error, at: now) }
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Spooling
+import WireContract
+
+// Transfers: what lies in `to-phone`, and what the node wants to lie there.
+
+extension WatchEngine {
+    /// Looks whether entries of ours are gone, which is how a transfer tells that it finished.
+    func lookAtEntries(_ spool: SpoolEnd, at now: Moment) {
+        do throws(FileSystemError) {
+            if wantsEntryListing {
+                try meetEntries(spool, at: now)
+                wantsEntryListing = false
+            }
+            if wantsEntryCheck {
+                for entry in node.entries { try check(entry, spool, at: now) }
+                wantsEntryCheck = false
+                entryNews = []
+            }
+            let names = entryNews
+            entryNews = []
+            for name in names {
+                if let entry = EntryName(name), node.phase(of: entry.id)?.entry == entry {
+                    try check(entry, spool, at: now)
+                }
+            }
+            troubles.clear(.entries)
+        } catch {
+            wantsEntryCheck = true
+            trouble(.entries, error, at: now)
+        }
+    }
+
+    private func check(_ entry: EntryName, _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
+        if try !transfers.isThere(entry, in: spool.toPhone) { finished(entry, .delivered, at: now) }
+    }
+
+    /// Entries of an earlier start, or of a spool that came back, are transfers that are still outstanding.
+    private func meetEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
+        var directives: [WatchDirective] = []
+        for entry in try transfers.entries(in: spool.toPhone) {
+            if !node.holds(entry.id) {
+                do {
+                    guard let byteCount = try home.byteCount(ofRecording: entry.id) else { continue }
+                    found(entry.id, byteCount: byteCount, at: now)
+                } catch {
+                    if case .refused = error.reason { continue }
+                    throw error
+                }
+            }
+            node.handle(.entryFound(entry), at: now, into: &directives)
+        }
+        carryOut(directives, spool, at: now)
+    }
+
+    private func finished(_ entry: EntryName, _ outcome: TransferOutcome, at now: Moment) {
+        let word =
+            switch outcome {
+            case .delivered: "delivered"
+            case .cancelled: "cancelled"
+            case .failed(let error): "failed: \(error)"
+            }
+        record(
+            PairEvent(
+                .transferFinished, id: entry.id, name: entry.fileName, attempt: node.attempts(of: entry.id),
+                detail: word))
+        var directives: [WatchDirective] = []
+        tell(.transferFinished(entry.id, entry: entry, outcome), at: now, into: &directives)
+    }
+
+    // MARK: Directives
+
+    /// Carries directives out in their order. Answers whether every entry that was to be withdrawn was still there, and
+    /// there was one.
+    @discardableResult
+    func carryOut(_ directives: [WatchDirective], _ spool: SpoolEnd, at now: Moment) -> Bool {
+        var batch = EnqueueBatch()
+        var withdrawn = 0
+        var missed = 0
+        for directive in directives {
+            switch directive {
+            case .enqueue(let id, let attempt):
+                enqueue(id, attempt, spool, &batch, at: now)
+            case .requeue(let id, let entry, let attempt):
+                requeue(id, entry, attempt, spool, at: now)
+            case .withdraw(_, let entry):
+                if withdraw(entry, spool, at: now) { withdrawn += 1 } else { missed += 1 }
+            case .delete, .reportStray:
+                preconditionFailure("only an ack asks for this, and it is carried out there: \(directive)")
+            }
+        }
+        return withdrawn > 0 && missed == 0
+    }
+
+    /// What the enqueues of one batch share.
+    private struct EnqueueBatch {
+        var space: FreeSpace?
+        /// Set once one did not fit: none behind it may overtake it.
+        var closedUntil: Moment?
+    }
+
+    private func enqueue(
+        _ id: ULID, _ attempt: Int, _ spool: SpoolEnd, _ batch: inout EnqueueBatch, at now: Moment
+    ) {
+        var directives: [WatchDirective] = []
+        defer { if !directives.isEmpty { carryOut(directives, spool, at: now) } }
+        if let closedUntil = batch.closedUntil {
+            return tell(.enqueuePostponed(id, until: closedUntil), at: now, into: &directives)
+        }
+        switch copy(id, attempt, spool, &batch) {
+        case .sent(let entry):
+            isSpoolFull = false
+            troubles.clear(.enqueue)
+            record(PairEvent(.enqueued, id: id, name: entry.fileName, attempt: attempt))
+            tell(.enqueued(id, entry), at: now, into: &directives)
+        case .failed(let error, let detail):
+            record(PairEvent(.transferFinished, id: id, attempt: attempt, detail: "failed: \(error); \(detail)"))
+            tell(.transferFinished(id, entry: nil, .failed(error)), at: now, into: &directives)
+        case .altered(let detail):
+            record(PairEvent(.failed, id: id, attempt: attempt, detail: "this recording is not sent: \(detail)"))
+            tell(.recordingAltered(id), at: now, into: &directives)
+        case .gone:
+            gone(id, at: now)
+        case .full:
+            let until = now + .seconds(EngineTiming.refusedSeconds)
+            batch.closedUntil = until
+            if !isSpoolFull { record(PairEvent(.spoolFull, id: id, detail: "make room; it goes on by itself")) }
+            isSpoolFull = true
+            tell(.enqueuePostponed(id, until: until), at: now, into: &directives)
+        case .stopped:
+            batch.closedUntil = now
+            tell(.enqueuePostponed(id, until: now), at: now, into: &directives)
+        case .trouble(let error):
+            let until = now + .seconds(EngineTiming.refusedSeconds)
+            batch.closedUntil = until
+            trouble(.enqueue, error, id: id, at: now)
+            tell(.enqueuePostponed(id, until: until), at: now, into: &directives)
+        }
+    }
+
+    private func copy(_ id: ULID, _ attempt: Int, _ spool: SpoolEnd, _ batch: inout EnqueueBatch) -> EnqueueResult {
+        var space: FreeSpace
+        do throws(FileSystemError) {
+            space = if let known = batch.space { known } else { try fileSystem.space(of: spool.root) }
+        } catch {
+            return .trouble(error)
+        }
+        defer { batch.space = space }
+        return transfers.enqueue(id, attempt: attempt, from: home.recordings, to: spool.toPhone, space: &space)
+    }
+
+    private func requeue(_ id: ULID, _ entry: EntryName, _ attempt: Int, _ spool: SpoolEnd, at now: Moment) {
+        var directives: [WatchDirective] = []
+        switch transfers.requeue(entry, attempt: attempt, in: spool.toPhone) {
+        case .renamed(let renamed):
+            record(PairEvent(.requeued, id: id, name: renamed.fileName, attempt: attempt))
+            tell(.requeued(id, from: entry, to: renamed), at: now, into: &directives)
+        case .taken:
+            finished(entry, .delivered, at: now)
+        case .trouble(let error):
+            trouble(.entries, error, id: id, at: now)
+            tell(.requeueFailed(id, entry), at: now, into: &directives)
+        }
+        if !directives.isEmpty { carryOut(directives, spool, at: now) }
+    }
+
+    /// Whether the entry was still there.
+    private func withdraw(_ entry: EntryName, _ spool: SpoolEnd, at now: Moment) -> Bool {
+        do throws(FileSystemError) {
+            let wasThere = try transfers.withdraw(entry, in: spool.toPhone)
+            if wasThere { record(PairEvent(.cancelled, id: entry.id, name: entry.fileName)) }
+            if node.phase(of: entry.id)?.entry == entry {
+                finished(entry, wasThere ? .cancelled : .delivered, at: now)
+            }
+            return wasThere
+        } catch {
+            // It stays outstanding. A second entry is harmless: the phone acks a duplicate again.
+            trouble(.entries, error, id: entry.id, at: now)
+            return false
+        }
+    }
+}

@@ -1,0 +1,327 @@
+package import Spooling
+import WireContract
+
+// The watch as an engine: the node decides, the stores carry it out, and this holds them together.
+//
+// A step looks at what there is news of, in an order that matters:
+//
+// 1. the spool, whether it is still the one that the path means; and whom it pairs us with
+// 2. acks: what was acked while nobody looked is deleted and not sent again
+// 3. entries: one that is gone from the spool is a transfer that finished
+// 4. recordings
+// 5. the node's own deadlines: what is due is copied into the spool
+//
+// At a start, and whenever the spool was opened anew, nothing is sent before one pass over all acks and entries is through.
+// Everything is bounded: a step does one batch of each and asks to be called again at once when there is more.
+
+/// One watch. It holds the locks of its home and of its end of the spool as long as it lives.
+package final class WatchEngine: Engine {
+    let settings: WatchSettings
+    let surroundings: Surroundings
+    let fileSystem: any FileSystem
+    let home: WatchHome
+    let quarantine: Quarantine
+    let transfers: TransferStore
+    let acks: AckStore
+    private let lock: OpenFile
+    private let requests: RequestBox
+    private let spoolPath: String
+    /// The number of this start.
+    package let start: StartNumber
+
+    /// nil while it cannot be opened.
+    var spool: SpoolEnd?
+    package internal(set) var node: WatchNode
+    /// The phone whose acks count.
+    var pairing: PairingID?
+    package private(set) var placesGeneration = 0
+
+    // What there is to look at.
+    private var isSpoolSuspect = true
+    private var wantsPairing = true
+    private var wantsRequests = true
+    /// Whether one pass over all acks is through since the spool was opened.
+    var areAcksSettled = false
+    var wantsEntryListing = true
+    var wantsEntryCheck = true
+    var entryNews: [FileName] = []
+    var wantsRecordingListing = true
+    var recordingNews: [FileName] = []
+    /// Recordings that are new here, the last id first.
+    var newIDs: [ULID] = []
+    private var nextRescan = Moment.zero
+    /// When to try again what failed.
+    private var retryAt: Moment?
+
+    // What was said already.
+    var troubles = Troubles()
+    var refusedNames = RefusedNames()
+    var isSpoolFull = false
+
+    private static let mostNews = 4_096
+
+    /// Opens the home and takes its lock, and tries to open the spool. A spool that cannot be opened because of the disk
+    /// is tried again later; one that somebody else holds, or that is none, is an error here.
+    package init(
+        home homePath: String, spool spoolPath: String, settings: WatchSettings, surroundings: Surroundings
+    ) throws(FolderError) {
+        self.settings = settings
+        self.surroundings = surroundings
+        self.spoolPath = spoolPath
+        fileSystem = surroundings.fileSystem
+        home = try WatchHome(at: homePath, fileSystem: fileSystem, nonce: surroundings.random())
+        lock = try fileSystem.takeLock("lock", in: home.root, holder: surroundings.holder)
+        do throws(FileSystemError) {
+            start = try home.nextStart()
+            _ = try fileSystem.sweepTemporaries(in: home.root)
+            _ = try fileSystem.sweepTemporaries(in: home.recordings)
+            quarantine = try Quarantine(
+                directory: try home.openQuarantineDirectory(), fileSystem: fileSystem, start: start, caps: .standard)
+            requests = try home.openRequestBox()
+            try requests.sweepAnswers()
+            pairing = try home.adoptedPairing()
+        } catch {
+            throw .disk(error)
+        }
+        node = WatchNode(policy: settings.policy, limits: settings.limits)
+        transfers = TransferStore(surroundings, start: start)
+        acks = AckStore(fileSystem: fileSystem, understands: settings.understands)
+        surroundings.history.record(PairEvent(.started, detail: "start \(start.rawValue)"))
+        do {
+            try openSpool()
+        } catch {
+            switch error {
+            case .disk(let error): trouble(.spool, error, at: .zero)
+            case .held, .newerFormat, .notThatFolder: throw error
+            }
+        }
+        surroundings.history.commit()
+    }
+
+    package func forEachPlace(_ body: (Place, borrowing OpenDirectory) -> Void) {
+        body(.recordings, home.recordings)
+        body(.requests, requests.directory)
+        guard let spool else { return }
+        body(.toPhone, spool.toPhone)
+        body(.toWatch, spool.toWatch)
+        body(.spool, spool.root)
+    }
+
+    package func hear(_ news: News, of place: Place) {
+        switch place {
+        case .recordings:
+            switch news {
+            case .names(let names): recordingNews += names
+            case .rescan: wantsRecordingListing = true
+            }
+            if recordingNews.count > Self.mostNews {
+                recordingNews = []
+                wantsRecordingListing = true
+            }
+        case .toPhone:
+            switch news {
+            case .names(let names): entryNews += names
+            case .rescan: wantsEntryCheck = true
+            }
+            if entryNews.count > Self.mostNews {
+                entryNews = []
+                wantsEntryCheck = true
+            }
+        case .toWatch:
+            switch news {
+            case .names(let names): acks.look(at: names)
+            case .rescan: acks.look()
+            }
+        case .requests:
+            wantsRequests = true
+        case .spool:
+            isSpoolSuspect = true
+            wantsPairing = true
+        }
+    }
+
+    package func step(at now: Moment) -> Moment {
+        if nextRescan <= now {
+            lookAtEverything()
+            nextRescan = now + .seconds(EngineTiming.rescanSeconds)
+        }
+        if let moment = retryAt, moment <= now { retryAt = nil }
+        keepSpool(at: now)
+        var hasMore = false
+        if let spool {
+            if wantsPairing {
+                wantsPairing = false
+                _ = adoptedPairing(over: spool, at: now)
+            }
+            if readAcks(spool, at: now) { hasMore = true }
+            if areAcksSettled { lookAtEntries(spool, at: now) }
+        }
+        if spool == nil || areAcksSettled, lookAtRecordings(at: now) { hasMore = true }
+        if wantsRequests { answerRequests(at: now) }
+        if let spool, mayTick {
+            var directives: [WatchDirective] = []
+            node.handle(.tick, at: now, into: &directives)
+            carryOut(directives, spool, at: now)
+        }
+        surroundings.history.commit()
+        return hasMore ? now : max(now, deadline)
+    }
+
+    private var mayTick: Bool { areAcksSettled && !wantsEntryListing }
+
+    private var deadline: Moment {
+        var next = nextRescan
+        if let retryAt { next = min(next, retryAt) }
+        if spool != nil, mayTick, let moment = node.nextDeadline { next = min(next, moment) }
+        return next
+    }
+
+    /// Nothing is left, not even a recording that no news came of yet. A name that was refused is no recording.
+    package var isDrained: Bool {
+        guard node.isEmpty, newIDs.isEmpty else { return false }
+        var found = false
+        do throws(FileSystemError) {
+            try fileSystem.forEachName(in: home.recordings) { name in
+                found = name.recordingID != nil && !refusedNames.contains(name)
+                return !found
+            }
+        } catch {
+            return false
+        }
+        return !found
+    }
+
+    package func stop() {
+        surroundings.history.record(PairEvent(.stopped))
+        surroundings.history.commit()
+    }
+
+    private func lookAtEverything() {
+        isSpoolSuspect = true
+        wantsPairing = true
+        wantsRequests = true
+        wantsEntryCheck = true
+        wantsRecordingListing = true
+        acks.look()
+    }
+
+    // MARK: The spool
+
+    private func openSpool() throws(FolderError) {
+        let end = try SpoolEnd(
+            at: spoolPath, side: .watch, fileSystem: fileSystem, holder: surroundings.holder,
+            nonce: surroundings.random())
+        do {
+            _ = try fileSystem.sweepTemporaries(in: end.toPhone)
+        } catch {
+            throw .disk(error)
+        }
+        spool = end
+        isSpoolSuspect = false
+        wantsPairing = true
+        areAcksSettled = false
+        acks.look()
+        wantsEntryListing = true
+        wantsEntryCheck = true
+        troubles.clear(.spool)
+    }
+
+    /// Notices that the path leads to another spool by now, and opens that one.
+    private func keepSpool(at now: Moment) {
+        if isSpoolSuspect, spool != nil {
+            isSpoolSuspect = false
+            do throws(FileSystemError) {
+                // Let go of before it is opened anew: its lock may lie in a root that is still the same.
+                if try spool?.isCurrent() == false { spool = nil }
+            } catch {
+                trouble(.spool, error, at: now)
+            }
+            guard spool == nil else { return }
+            placesGeneration += 1
+        }
+        guard spool == nil, retryAt == nil else { return }
+        do {
+            try openSpool()
+            placesGeneration += 1
+            record(PairEvent(.spoolReopened))
+        } catch {
+            switch error {
+            case .disk(let error): trouble(.spool, error, at: now)
+            case .held, .newerFormat, .notThatFolder: trouble(.spool, "\(error)", at: now)
+            }
+        }
+    }
+
+    func suspectSpool() { isSpoolSuspect = true }
+
+    /// The pairing of the spool, adopted durably before anything is done because of it. nil: none yet, or the disk is in
+    /// trouble; acks wait.
+    func adoptedPairing(over spool: SpoolEnd, at now: Moment) -> PairingID? {
+        do throws(FileSystemError) {
+            guard let found = try spool.pairing() else { return nil }
+            if found != pairing {
+                try home.adopt(found)
+                pairing = found
+                record(PairEvent(.paired, detail: "pairing \(found)"))
+            }
+            troubles.clear(.pairing)
+            return found
+        } catch {
+            trouble(.pairing, error, at: now)
+            return nil
+        }
+    }
+
+    // MARK: Requests
+
+    private func answerRequests(at now: Moment) {
+        do throws(FileSystemError) {
+            for request in try requests.pending() {
+                try requests.answer(request, answer(to: request, at: now))
+            }
+            wantsRequests = false
+            troubles.clear(.requests)
+        } catch {
+            trouble(.requests, error, at: now)
+        }
+    }
+
+    private func answer(to request: Request, at now: Moment) -> Answer {
+        switch request.verb {
+        case .cancel:
+            guard let spool, let id = ULID(request.subject) else { return .unknown }
+            var directives: [WatchDirective] = []
+            node.handle(.cancelRequested(id), at: now, into: &directives)
+            // Both happened already when the phone took it just before.
+            return carryOut(directives, spool, at: now) ? .done : .unknown
+        case .veto, .delete, .retry, .drop:
+            // The phone's.
+            return .unknown
+        }
+    }
+
+    // MARK: Talk
+
+    func record(_ event: PairEvent) { surroundings.history.record(event) }
+
+    /// Tells the node something that asks for nothing.
+    func tell(_ event: WatchEvent, at now: Moment, into directives: inout [WatchDirective]) {
+        node.handle(event, at: now, into: &directives)
+    }
+
+    func trouble(_ concern: Concern, _ error: FileSystemError, id: ULID? = nil, at now: Moment) {
+        if error.reason == .notFound { isSpoolSuspect = true }
+        trouble(concern, "\(error)", id: id, at: now)
+    }
+
+    /// Reports what failed, once, and has it tried again.
+    func trouble(_ concern: Concern, _ text: String, id: ULID? = nil, at now: Moment) {
+        if troubles.isNew(concern, text) { record(PairEvent(.failed, id: id, detail: text)) }
+        let moment = now + .seconds(EngineTiming.refusedSeconds)
+        retryAt = min(retryAt ?? moment, moment)
+    }
+
+    func refuse(_ name: FileName, _ why: String) {
+        if refusedNames.isNew(name) { record(PairEvent(.refused, name: name, detail: why)) }
+    }
+}
