@@ -47,6 +47,11 @@ package struct ParsedCommand: Sendable {
         return text(name).flatMap(ArgumentValue.integer)
     }
 
+    /// The same, for code that several commands share; `nil` where the command does not declare it.
+    package func integerIfDeclared(_ name: String) -> Int64? {
+        command.options.contains { $0.name == name } ? integer(name) : nil
+    }
+
     private func value<Value>(_ name: String, _ kind: ValueKind, _ read: (String) -> Value?) -> Value? {
         precondition(option(name).kind == kind, "\(name) is no \(kind)")
         return text(name).flatMap(read)

@@ -152,7 +152,7 @@ package final class DaemonLoop {
     private static func remedy(for problem: FolderError) -> Remedy {
         switch problem {
         case .held: .waitForHolder
-        case .newerFormat, .notThatFolder: .end(.malformedInput)
+        case .newerFormat, .notThatFolder: .end(ExitCode(problem))
         case .disk(let error):
             switch error.reason {
             case .noSpace, .interrupted, .inputOutput, .tooManyOpenFiles: .waitForDisk

@@ -170,6 +170,13 @@ extension Ledger {
         return name
     }
 
+    /// The file that counts; `nil` when there is none yet.
+    package static func lastGeneration(
+        in directory: borrowing OpenDirectory, of fileSystem: any FileSystem
+    ) throws(FileSystemError) -> FileName? {
+        try generations(in: directory, of: fileSystem).last.map { name(of: $0) }
+    }
+
     private static func generations(
         in directory: borrowing OpenDirectory, of fileSystem: any FileSystem
     ) throws(FileSystemError) -> [UInt64] {

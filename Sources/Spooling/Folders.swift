@@ -110,9 +110,7 @@ extension FileSystem {
         do {
             let file = try openOrCreate(name, in: root)
             guard try lock(file) else {
-                let bytes = try readAll(file, at: 0, byteCount: 200)
-                let text = FileName(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })?.description ?? "unknown"
-                throw FolderError.held(path: root.displayPath, holder: text)
+                throw FolderError.held(path: root.displayPath, holder: try holderText(in: file))
             }
             try writeHolder(holder, into: file)
             return file
@@ -133,6 +131,23 @@ extension FileSystem {
             // The text is only for a person, the lock is what counts: a full disk must not keep a daemon from starting,
             // since it is the daemons that make room.
         }
+    }
+
+    /// What the holder of a lock wrote into it; `nil` when nobody holds it. Takes the lock for a moment to see.
+    package func lockHolder(
+        _ name: FileName, in root: borrowing OpenDirectory
+    ) throws(FileSystemError) -> String? {
+        do {
+            let own = try openOurs(name, in: root)
+            return try lock(own.file) ? nil : holderText(in: own.file)
+        } catch  where error.reason == .notFound {
+            return nil
+        }
+    }
+
+    private func holderText(in file: borrowing OpenFile) throws(FileSystemError) -> String {
+        let bytes = try readAll(file, at: 0, byteCount: 200)
+        return FileName(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })?.description ?? "unknown"
     }
 
     private func openOrCreate(

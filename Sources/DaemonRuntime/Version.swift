@@ -1,0 +1,2 @@
+/// The version that `--version` tells.
+package let watchFerryVersion = "0.1.0"
