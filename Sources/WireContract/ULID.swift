@@ -29,18 +29,26 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
 
     /// Reads the canonical spelling from its bytes, without making a `String` of them.
     package init?(utf8: some Collection<UInt8>) {
+        // Contiguous bytes, which is what names come in, are walked without a generic call for each byte. Anything else is
+        // copied, but not more of it than shows that it is too long.
+        let id =
+            utf8.withContiguousStorageIfAvailable { Self.parse($0) }
+            ?? Array(utf8.prefix(Self.utf8Count + 1)).withUnsafeBufferPointer { Self.parse($0) }
+        guard let id else { return nil }
+        self = id
+    }
+
+    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> ULID? {
+        guard bytes.count == utf8Count else { return nil }
         var high: UInt64 = 0
         var low: UInt64 = 0
-        var count = 0
-        for byte in utf8 {
-            // 26 digits are 130 bits: the first may only use its lower three. A 27th byte ends the walk, however many follow.
-            guard count < Self.utf8Count, let digit = Self.digit(byte), count > 0 || digit <= 7 else { return nil }
+        for index in 0..<utf8Count {
+            // 26 digits are 130 bits: the first may only use its lower three.
+            guard let digit = digit(bytes[index]), index > 0 || digit <= 7 else { return nil }
             high = high << 5 | low >> 59
             low = low << 5 | digit
-            count += 1
         }
-        guard count == Self.utf8Count else { return nil }
-        self.init(high: high, low: low)
+        return ULID(high: high, low: low)
     }
 
     /// The time part, in milliseconds since 1970-01-01T00:00:00Z.

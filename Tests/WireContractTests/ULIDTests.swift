@@ -12,6 +12,8 @@ import WireContract
             #expect(id.description == text)
             #expect(id.utf8Bytes == Array(text.utf8))
             #expect(ULID(utf8: text.utf8) == id)
+            // Bytes that do not lie in one piece.
+            #expect(ULID(utf8: Array(text.utf8).lazy.map { $0 }) == id)
         }
         #expect(try #require(ULID("7ZZZZZZZZZZZZZZZZZZZZZZZZZ")) == ULID(high: .max, low: .max))
         // The example of the specification, taken apart by hand: 01ARZ3NDEK is 1,469,922,850,259.
@@ -42,6 +44,7 @@ import WireContract
     func refused(_ text: String) {
         #expect(ULID(text) == nil)
         #expect(ULID(utf8: Array(text.utf8)) == nil)
+        #expect(ULID(utf8: Array(text.utf8).lazy.map { $0 }) == nil)
     }
 
     @Test("accepts of all single bytes exactly the 32 digits, and of those 8 in front")
