@@ -126,6 +126,11 @@ package struct PairPaths: Sendable, Equatable {
     package var home: String
     package var spool: String
 
+    package init(home: String, spool: String) {
+        self.home = home
+        self.spool = spool
+    }
+
     /// `side` is the name of the home inside the pair's folder: `watch` or `phone`.
     package init(_ command: ParsedCommand, side: String) {
         let pair = RootPath.withoutTrailingSlashes(command.text("--pair") ?? "./pair")
