@@ -104,8 +104,10 @@ import Testing
                 try disk.publish("x", in: busy, as: "y", in: busy)
                 try disk.publish("y", in: busy, as: "x", in: busy)
             }
-            let wanted = [DirectoryChange(token: 1, news: .rescan), DirectoryChange(token: 2, news: .rescan)]
-            #expect(loop.wait(until: clock.now() + soon).changes == wanted)
+            let changes = loop.wait(until: clock.now() + soon).changes
+            #expect(changes.map(\.token) == [1, 2])
+            let rescans = changes.filter { $0.news == .rescan }.count
+            #expect(rescans == 2)
         }
 
         @Test("a directory that is deleted under its open handle says so at once, also when its siblings are watched")
@@ -142,6 +144,8 @@ import Testing
             let told = [2, 3].map { DirectoryChange(token: $0, news: .names(["n"])) }
             #expect(loop.wait(until: clock.now() + soon).changes == told)
             loop.unwatch(2)
+            try put("k", in: outer, from: temporary)
+            #expect(loop.wait(until: .zero).changes == [DirectoryChange(token: 3, news: .names(["k"]))])
             loop.unwatch(3)
             loop.unwatch(4)
             try put("m", in: outer, from: temporary)
