@@ -71,8 +71,8 @@
             }
             inotify = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
             guard inotify >= 0 else {
+                // Everything is initialized by now, so `deinit` runs and closes the signalfd.
                 let code = errno
-                _ = close(signals)
                 let remedy = code == EMFILE ? "; raise fs.inotify.max_user_instances or ulimit -n" : ""
                 throw EventLoopError(description: "cannot open an inotify: \(Self.words(code))\(remedy)")
             }
@@ -80,7 +80,7 @@
 
         deinit {
             for watch in watches { _ = close(watch.descriptor) }
-            _ = close(inotify)
+            if inotify >= 0 { _ = close(inotify) }
             _ = close(signals)
         }
 
