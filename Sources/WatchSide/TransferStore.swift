@@ -138,11 +138,25 @@ final class TransferStore {
             do {
                 try fileSystem.publish(name, in: toPhone, as: entry.fileName, in: toPhone)
                 return entry
-            } catch  where error.reason == .exists {
-                entry = nextName(entry.id, attempt: entry.attempt)
+            } catch {
+                if error.reason == .exists {
+                    entry = nextName(entry.id, attempt: entry.attempt)
+                } else if error.mayHaveHappened, try isRenamed(name, to: entry, in: toPhone) {
+                    // It failed and had its effect. Taken for a failure, it would become a second entry.
+                    return entry
+                } else {
+                    throw error
+                }
             }
         }
         throw FileSystemError(.publish, toPhone.displayPath(of: entry.fileName), .exists)
+    }
+
+    private func isRenamed(
+        _ name: FileName, to entry: EntryName, in toPhone: borrowing OpenDirectory
+    ) throws(FileSystemError) -> Bool {
+        guard try !fileSystem.exists(name, in: toPhone) else { return false }
+        return try isThere(entry, in: toPhone)
     }
 
     // MARK: What lies there already

@@ -71,6 +71,8 @@ package final class WatchEngine: Engine {
         fileSystem = surroundings.fileSystem
         home = try WatchHome(at: homePath, fileSystem: fileSystem, nonce: surroundings.random())
         lock = try fileSystem.takeLock("lock", in: home.root, holder: surroundings.holder)
+        // Before the start number: an end that another process holds costs none.
+        let opening = try Self.openSpool(at: spoolPath, surroundings)
         do throws(FileSystemError) {
             start = try home.nextStart()
             _ = try fileSystem.sweepTemporaries(in: home.root)
@@ -87,13 +89,9 @@ package final class WatchEngine: Engine {
         transfers = TransferStore(surroundings, start: start)
         acks = AckStore(fileSystem: fileSystem, understands: settings.understands)
         surroundings.history.record(PairEvent(.started, detail: "start \(start.rawValue)"))
-        do {
-            try openSpool()
-        } catch {
-            switch error {
-            case .disk(let error): trouble(.spool, error, at: .zero)
-            case .held, .newerFormat, .notThatFolder: throw error
-            }
+        switch opening {
+        case .open(let end): take(end)
+        case .failed(let error): trouble(.spool, error, at: .zero)
         }
         surroundings.history.commit()
     }
@@ -207,15 +205,34 @@ package final class WatchEngine: Engine {
 
     // MARK: The spool
 
-    private func openSpool() throws(FolderError) {
-        let end = try SpoolEnd(
-            at: spoolPath, side: .watch, fileSystem: fileSystem, holder: surroundings.holder,
-            nonce: surroundings.random())
+    private enum SpoolOpening {
+        case open(SpoolEnd)
+        /// The disk did not let it; tried again.
+        case failed(FileSystemError)
+    }
+
+    private static func openSpool(
+        at path: String, _ surroundings: Surroundings
+    ) throws(FolderError) -> SpoolOpening {
+        let end: SpoolEnd
         do {
-            _ = try fileSystem.sweepTemporaries(in: end.toPhone)
+            end = try SpoolEnd(
+                at: path, side: .watch, fileSystem: surroundings.fileSystem, holder: surroundings.holder,
+                nonce: surroundings.random())
         } catch {
-            throw .disk(error)
+            if case .disk(let error) = error { return .failed(error) }
+            throw error
         }
+        do {
+            _ = try surroundings.fileSystem.sweepTemporaries(in: end.toPhone)
+        } catch {
+            return .failed(error)
+        }
+        return .open(end)
+    }
+
+    /// Looks at all of a spool that was just opened before anything is sent.
+    private func take(_ end: SpoolEnd) {
         spool = end
         isSpoolSuspect = false
         wantsPairing = true
@@ -241,18 +258,19 @@ package final class WatchEngine: Engine {
         }
         guard spool == nil, retryAt == nil else { return }
         do {
-            try openSpool()
-            placesGeneration += 1
-            record(PairEvent(.spoolReopened))
-        } catch {
-            switch error {
-            case .disk(let error): trouble(.spool, error, at: now)
-            case .held, .newerFormat, .notThatFolder: trouble(.spool, "\(error)", at: now)
+            switch try Self.openSpool(at: spoolPath, surroundings) {
+            case .open(let end):
+                take(end)
+                placesGeneration += 1
+                record(PairEvent(.spoolReopened))
+            case .failed(let error):
+                trouble(.spool, error, at: now)
             }
+        } catch {
+            // Somebody else's by now, or none: he may go away again.
+            trouble(.spool, "\(error)", at: now)
         }
     }
-
-    func suspectSpool() { isSpoolSuspect = true }
 
     /// The pairing of the spool, adopted durably before anything is done because of it. nil: none yet, or the disk is in
     /// trouble; acks wait.
