@@ -211,7 +211,11 @@ package final class PhoneEngine: Engine {
         looks.spool = false
         guard spoolPath != nil else { return }
         do {
-            if let spool, try spool.isCurrent() { return }
+            if let spool, try spool.isCurrent() {
+                // Somebody emptied `pairing/`: without it the watch acts on no ack.
+                if let pairing, try spool.pairing() != pairing { try spool.setPairing(pairing) }
+                return
+            }
             spool = nil
             queue = []
             try openSpool()
