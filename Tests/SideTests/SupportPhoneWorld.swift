@@ -1,0 +1,191 @@
+import Simulation
+import Spooling
+import Testing
+import WireContract
+
+@testable import PhoneSide
+
+// A phone on a simulated disk, a spool that "another program of the same user" writes into, and a clock that stands still
+// until somebody moves it.
+
+final class PhoneWorld {
+    let disk: SimulatedFileSystem
+    var settings: PhoneSettings
+    let homePath = "/pair/phone"
+    var spoolPath = "/pair/spool"
+    private(set) var history = PhoneHistory()
+    private(set) var instrument: InstrumentedFileSystem
+    private(set) var view: ProcessView
+    private(set) var engine: PhoneEngine?
+    var now = Moment(nanoseconds: 1_000_000_000)
+    var shouldStop = false
+    private var random = SplitMix64(seed: 99)
+    private var entryCounter: UInt64 = 0
+    /// What happens when an injection kills the phone. Without it, its process ends.
+    var onDeath: ((PhoneWorld) -> Void)?
+
+    /// How often a phone may ask to be called again at once before that counts as spinning.
+    static let mostSteps = 6_000
+
+    init(_ disk: SimulatedFileSystem = SimulatedFileSystem(), settings: PhoneSettings = PhoneSettings()) {
+        self.disk = disk
+        self.settings = settings
+        view = disk.asProcess("phone")
+        instrument = InstrumentedFileSystem(view)
+    }
+
+    /// A phone that was started once, is idle, and whose disk is wholly durable.
+    static func started(
+        _ disk: SimulatedFileSystem = SimulatedFileSystem(), settings: PhoneSettings = PhoneSettings()
+    ) throws -> PhoneWorld {
+        let world = PhoneWorld(disk, settings: settings)
+        try world.start()
+        world.run()
+        return world
+    }
+
+    /// The disk of such a phone, at rest and without a process.
+    static func freshImage() throws -> DiskImage {
+        let world = try started()
+        world.quit()
+        world.disk.losePower(.everything)
+        return world.disk.snapshot()
+    }
+
+    /// Starts the phone as a new process. What was running is gone.
+    func start(injections: [Injection] = []) throws {
+        engine = nil
+        if view.isAlive { view.kill() }
+        view = disk.asProcess("phone")
+        let own = view
+        instrument = InstrumentedFileSystem(view, injections: injections) { [weak self] in
+            if let self, let onDeath = self.onDeath { onDeath(self) } else { own.kill() }
+        }
+        engine = try PhoneEngine(
+            homePath: homePath, spoolPath: spoolPath, settings: settings,
+            surroundings: Surroundings(
+                fileSystem: instrument, history: history, random: { [unowned self] in self.random.next() },
+                shouldStop: { [unowned self] in self.shouldStop }, holder: "test"))
+    }
+
+    /// Starts the phone; that it dies or fails in its start is fine.
+    func startIfItCan(injections: [Injection] = []) {
+        do { try start(injections: injections) } catch { engine = nil }
+    }
+
+    func quit() {
+        engine = nil
+        view.kill()
+    }
+
+    func forgetHistory() { history = PhoneHistory() }
+
+    /// Steps until nothing is due in the next `seconds`; with 0, until the phone waits for a later moment.
+    func run(seconds: Int = 0, sourceLocation: SourceLocation = #_sourceLocation) {
+        let end = now + .seconds(seconds)
+        var steps = 0
+        while let engine, !instrument.isDead {
+            let next = engine.step(at: now)
+            if next > now {
+                steps = 0
+                if next > end { break }
+                now = next
+            } else {
+                steps += 1
+                if steps > Self.mostSteps {
+                    Issue.record("the phone asks to be called again at once, for ever", sourceLocation: sourceLocation)
+                    break
+                }
+            }
+        }
+        if end > now { now = end }
+    }
+
+    /// News from the kernel, then as `run`.
+    func hearAndRun(seconds: Int = 0) {
+        engine?.hear(.rescan, of: .toPhone)
+        run(seconds: seconds)
+    }
+
+    // MARK: The other end
+
+    func entryName(_ id: ULID, attempt: Int = 1, kind: EnvelopeKind = .note) -> String {
+        entryCounter += 1
+        guard let start = StartNumber(rawValue: 3) else { preconditionFailure("3 has ten digits at most") }
+        return EntryName(
+            kind: kind, start: start, counter: entryCounter, nonce: UInt32(truncatingIfNeeded: random.next()), id: id,
+            attempt: attempt
+        ).description
+    }
+
+    /// Puts an envelope into the spool, as the watch does. Answers its path.
+    @discardableResult
+    func deliver(_ note: PhoneNote, attempt: Int = 1) throws -> String {
+        try deliver(note.envelope, id: note.id, attempt: attempt)
+    }
+
+    @discardableResult
+    func deliver(_ bytes: [UInt8], id: ULID, attempt: Int = 1) throws -> String {
+        let path = "\(spoolPath)/to-phone/\(entryName(id, attempt: attempt))"
+        try disk.write(bytes, to: path)
+        return path
+    }
+
+    /// Every readable ack in the spool, in the order of names.
+    func acks() -> [ULID] { ackEntries().map(\.id) }
+
+    struct AckEntry {
+        let path: String
+        let id: ULID
+        let seal: Seal
+        let dictionary: PropertyListDictionary
+    }
+
+    func ackEntries() -> [AckEntry] {
+        names(in: "\(spoolPath)/to-watch").filter { $0.hasSuffix(".ack") }.compactMap { name in
+            let path = "\(spoolPath)/to-watch/\(name)"
+            guard let bytes = disk.content(path) else { return nil }
+            let view = disk.asProcess("reader")
+            defer { view.kill() }
+            guard let directory = try? view.openRoot("\(spoolPath)/to-watch", create: false),
+                let fileName = FileName(name), let own = try? view.openOurs(fileName, in: directory),
+                case .envelope(let envelope) = try? view.inspect(
+                    own.file, byteCount: UInt64(bytes.count), expecting: .ack),
+                case .understood(_, let id, _) = IngestAck.read(envelope.dictionary, understands: 9),
+                let entry = EntryName(fileName), entry.kind == .ack, entry.id == id
+            else {
+                Issue.record("not a readable ack: \(path)")
+                return nil
+            }
+            return AckEntry(path: path, id: id, seal: envelope.seal, dictionary: envelope.dictionary)
+        }
+    }
+
+    /// Takes the acks away, as the watch does.
+    func takeAcks() throws {
+        for name in names(in: "\(spoolPath)/to-watch") { try disk.remove("\(spoolPath)/to-watch/\(name)") }
+    }
+
+    // MARK: Looking
+
+    func names(in directory: String) -> [String] {
+        let prefix = directory + "/"
+        return disk.paths().filter { $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains("/") }
+            .map { String($0.dropFirst(prefix.count)) }
+    }
+
+    func phone(_ folder: String) -> [String] { names(in: "\(homePath)/\(folder)") }
+
+    var inQuarantine: [QuarantineItem] {
+        phone("quarantine").compactMap { FileName($0).flatMap(QuarantineItem.init) }.sorted()
+    }
+
+    var quarantineReasons: [String] { inQuarantine.map(\.reason.description) }
+
+    /// Every file in the container, by path.
+    var containerFiles: [String] {
+        disk.paths().filter { $0.hasPrefix("\(homePath)/container/") && disk.status($0)?.kind == .regular }
+    }
+
+    func containerFiles(of id: ULID) -> [String] { containerFiles.filter { $0.contains(id.description) } }
+}
