@@ -94,6 +94,8 @@ package final class PhoneEngine: Engine {
             _ = try fileSystem.openOurDirectory("container", in: home, create: true)
             try fileSystem.sync(home)
             _ = try fileSystem.sweepTemporaries(in: inbox)
+            try fileSystem.dropSecondNames(in: inbox)
+            try fileSystem.dropSecondNames(in: staging)
             let register = try NameRegister.set("", in: starts, of: fileSystem)
             guard let start = StartNumber(rawValue: register.number) else {
                 preconditionFailure("a register's number has ten digits: \(register.number)")

@@ -71,7 +71,7 @@ extension PhoneEngine {
 
     /// Rows `ingesting`, the cut, and the barrier for both.
     private func writeRows(_ notes: [Note]) -> [Note] {
-        let fresh = notes.filter { !$0.file.isCut }
+        let fresh = notes.filter { !$0.file.isDurable }
         guard !fresh.isEmpty else { return notes }
         let pending: Ledger.Pending
         do throws(FileSystemError) {
@@ -83,8 +83,10 @@ extension PhoneEngine {
         var cut: [Note] = []
         for note in fresh {
             do throws(FileSystemError) {
-                try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
-                note.file.isCut = true
+                if !note.file.isCut {
+                    try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
+                    note.file.isCut = true
+                }
                 cut.append(note)
             } catch {
                 throwAway(note, error)
@@ -99,7 +101,12 @@ extension PhoneEngine {
         ledger.settle(pending)
         var durable = notes.filter { note in !fresh.contains { $0.id == note.id } }
         for (note, failure) in zip(cut, failures.dropFirst()) {
-            if let failure { throwAway(note, failure) } else { durable.append(note) }
+            if let failure {
+                throwAway(note, failure)
+            } else {
+                note.file.isDurable = true
+                durable.append(note)
+            }
         }
         return durable
     }

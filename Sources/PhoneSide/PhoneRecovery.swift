@@ -116,3 +116,19 @@ extension PhoneEngine {
         tell(.arrived(key, pairing: file.name.pairing, byteCount: byteCount, attempt: 1, waits: waits))
     }
 }
+
+extension FileSystem {
+    /// Unlinks, in a folder of the middle, every name of a file that has another name.
+    ///
+    /// We never make a second name. A cut of the power does, in a rename between two directories of which one was synced
+    /// (POSIX lets either half survive): then the spool and the inbox, the inbox and staging, or staging and the container
+    /// have one file. The other name stays, and with it the bytes; while there are two, law 9 keeps us from either.
+    func dropSecondNames(in directory: borrowing OpenDirectory) throws(FileSystemError) {
+        for name in try sortedNames(in: directory) {
+            let status = try status(of: name, in: directory)
+            if status.kind == .regular, status.isOurs, status.linkCount > 1 {
+                try unlinkIfThere(name, in: directory)
+            }
+        }
+    }
+}

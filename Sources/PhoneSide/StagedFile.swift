@@ -16,6 +16,9 @@ final class StagedFile {
     private(set) var dictionaryBytes: [UInt8]
     /// Dictionary and seal are cut off, and the ledger has the row that says what is left.
     var isCut: Bool
+    /// A barrier of this process covered the cut and the row. What a start finds cut is not: the process before may have
+    /// been killed between the cut and its barrier.
+    var isDurable = false
     /// Open while the delivery is on its way; a thousand that wait hold no descriptors.
     private var box: FileBox?
 

@@ -21,6 +21,7 @@ final class PhoneWorld {
     var shouldStop = false
     private var random = SplitMix64(seed: 99)
     private var entryCounter: UInt64 = 0
+    var requestNonce: UInt64 = 0
     /// What happens when an injection kills the phone. Without it, its process ends.
     var onDeath: ((PhoneWorld) -> Void)?
 
@@ -188,4 +189,23 @@ final class PhoneWorld {
     }
 
     func containerFiles(of id: ULID) -> [String] { containerFiles.filter { $0.contains(id.description) } }
+}
+
+// MARK: What a user asks for
+
+extension PhoneWorld {
+    /// As the command does it: publishes a request, waits until the holder took it up, reads the answer.
+    func ask(_ verb: Request.Verb, _ subject: String) throws -> Answer? {
+        requestNonce += 1
+        let request = try #require(Request(nonce: requestNonce, verb: verb, subject: subject))
+        let command = disk.asProcess("command")
+        defer { command.kill() }
+        let home = try command.openRoot(homePath, create: false)
+        let box = RequestBox(
+            directory: try command.openOurDirectory("requests", in: home, create: false), fileSystem: command)
+        try box.ask(request)
+        engine?.hear(.rescan, of: .requests)
+        run()
+        return try box.answer(to: request)
+    }
 }
