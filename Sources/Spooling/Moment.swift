@@ -29,18 +29,17 @@ package struct Moment: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, never negative, at most what 64 bits hold.
+    /// Whole nanoseconds, never negative; from 584 years on as many as 64 bits hold.
     package var wholeNanoseconds: UInt64 {
+        guard self > .zero else { return 0 }
+        // Before `components`, which traps beyond `Int64.max` seconds: two durations of a user's can add up to that.
+        guard self < .seconds(18_446_744_073) + .nanoseconds(709_551_615) else { return .max }
         let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return .max }
-        let (sum, carry) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-        return carry ? .max : sum
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
     }
 
     /// Seconds as a floating-point number, for people and for `poll`.
     package var inSeconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) * 1e-18
+        self / .seconds(1)
     }
 }
