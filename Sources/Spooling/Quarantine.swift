@@ -61,7 +61,9 @@ package struct QuarantineItem: Hashable, Comparable, Sendable {
         let fields = name.bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard fields.count == 4, fields[0].count == 21, name.bytes[10] == UInt8(ascii: "-"),
             let startValue = UInt64(decimal: fields[0].prefix(10)), let start = StartNumber(rawValue: startValue),
-            let counter = UInt64(decimal: fields[0].suffix(10)), let reason = QuarantineReason(readBack: fields[1])
+            let counter = UInt64(decimal: fields[0].suffix(10)), let reason = QuarantineReason(readBack: fields[1]),
+            (1...QuarantineItem.longestSubject).contains(fields[2].count),
+            fields[2].allSatisfy(QuarantineItem.isOfSubject)
         else { return nil }
         let ending = String(decoding: fields[3], as: UTF8.self)
         guard ending == "bytes" || ending == "gone" else { return nil }
@@ -74,15 +76,20 @@ package struct QuarantineItem: Hashable, Comparable, Sendable {
         QuarantineItem(start: start, counter: counter, reason: reason, subject: subject, holdsBytes: false)
     }
 
+    /// Oldest first; of one number, what still has its bytes.
     package static func < (left: QuarantineItem, right: QuarantineItem) -> Bool {
-        (left.start, left.counter) < (right.start, right.counter)
+        left.fileName < right.fileName
+    }
+
+    private static let longestSubject = 64
+
+    private static func isOfSubject(_ byte: UInt8) -> Bool {
+        byte.isASCIILetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
     }
 
     /// At most 64 of the printable characters of whatever named the bytes before.
     fileprivate static func subject(of name: FileName) -> String {
-        let kept = name.bytes.prefix(64).map {
-            $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") ? $0 : UInt8(ascii: "_")
-        }
+        let kept = name.bytes.prefix(longestSubject).map { isOfSubject($0) ? $0 : UInt8(ascii: "_") }
         return String(decoding: kept, as: UTF8.self)
     }
 }
@@ -119,9 +126,13 @@ package final class Quarantine {
         self.start = start
         self.caps = caps
         for item in try Self.list(in: self.directory, of: fileSystem) {
-            let byteCount = try fileSystem.status(of: item.fileName, in: self.directory).byteCount
-            items.append((item, byteCount))
-            heldByteCount += byteCount
+            // The bytes of the same number come right before: a crash between the two steps of `keepWithinCaps`.
+            if !item.holdsBytes, let last = items.last, last.item.emptied == item { try drop(last.item) }
+            let status = try fileSystem.status(of: item.fileName, in: self.directory)
+            // A directory or a link of that name is not ours: not counted, not touched.
+            guard status.kind == .regular else { continue }
+            items.append((item, status.byteCount))
+            heldByteCount += status.byteCount
         }
         try keepWithinCaps()
     }
