@@ -65,11 +65,23 @@ package struct NameRegister: Hashable, Sendable {
             // Somebody without the lock made it. What counts is that it is there, and durable from here on.
         }
         try fileSystem.sync(directory)
-        for name in try fileSystem.sortedNames(in: directory) {
-            if let old = NameRegister(name), old.number < after.number {
-                try fileSystem.unlinkIfThere(name, in: directory)
-            }
-        }
+        sweep(before: after.number, in: directory, of: fileSystem)
         return after
+    }
+
+    /// So many names are taken away at most at one `set`; a register of ours has one or two.
+    private static let mostSwept = 64
+
+    /// Takes the names away that no longer count. The value is durable by now, so nothing that goes wrong here is an
+    /// error of `set`: a directory or a foreign file under such a name stays for ever, the rest until the next `set`.
+    private static func sweep(
+        before number: UInt64, in directory: borrowing OpenDirectory, of fileSystem: any FileSystem
+    ) {
+        var old: [FileName] = []
+        try? fileSystem.forEachName(in: directory) { name in
+            if let found = NameRegister(name), found.number < number { old.append(name) }
+            return old.count < mostSwept
+        }
+        for name in old.sorted() { _ = try? fileSystem.unlinkIfThere(name, in: directory) }
     }
 }
