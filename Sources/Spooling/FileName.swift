@@ -33,7 +33,10 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Readable on one line of a terminal or a journal whatever the bytes are: what is not printable ASCII is escaped.
-    package var description: String {
+    package var description: String { FileName.printable(bytes) }
+
+    /// Any bytes as one line of printable ASCII, for messages about what others wrote.
+    package static func printable(_ bytes: some Sequence<UInt8>) -> String {
         var text = ""
         for byte in bytes {
             switch byte {

@@ -54,12 +54,15 @@ extension FileSystem {
     ) throws(FolderError) -> OpenDirectory {
         do {
             let root = try openOurRoot(path, create: create)
-            if let found = try formatText(in: root) {
-                if let error = judgeFormat(found, wanted: kind, path: path) { throw error }
-                return root
+            var text = try formatText(in: root)
+            if text == nil, create {
+                try writeFormat(kind, nonce: nonce, in: root)
+                // What stands there now counts, not what we meant to write: another process may have come first, and
+                // have made something else of this folder.
+                text = try formatText(in: root)
             }
-            guard create else { throw FileSystemError(.open, root.displayPath(of: "format"), .notFound) }
-            try writeFormat(kind, nonce: nonce, in: root)
+            guard let text else { throw FileSystemError(.open, root.displayPath(of: "format"), .notFound) }
+            if let error = judgeFormat(text, wanted: kind, path: path) { throw error }
             return root
         } catch let error as FolderError {
             throw error
@@ -74,15 +77,16 @@ extension FileSystem {
         do {
             let own = try openOurs("format", in: root)
             let bytes = try readAll(own.file, at: 0, byteCount: Int(min(own.byteCount, 64)))
-            return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != 0 }, as: UTF8.self)
+            return FileName.printable(bytes.prefix { $0 != UInt8(ascii: "\n") })
         } catch  where error.reason == .notFound {
             return nil
         }
     }
 
     private func judgeFormat(_ text: String, wanted: FolderKind, path: String) -> FolderError? {
-        let words = text.split(separator: " ")
-        guard words.count == 3, words[0] == "watchferry", let found = Int(words[2]), words[1] == wanted.rawValue else {
+        guard let found = text.split(separator: " ").last.flatMap({ Int($0) }), found >= 1,
+            text == "watchferry \(wanted.rawValue) \(found)"
+        else {
             return .notThatFolder(path: path, wanted: wanted, found: text)
         }
         return found > formatUnderstood
@@ -99,7 +103,7 @@ extension FileSystem {
             let text = "watchferry \(kind.rawValue) \(formatUnderstood)\n"
             try publishDurably(Array(text.utf8), as: "format", temporary: temporary, in: root)
         } catch  where error.reason == .exists {
-            // The other side, or a `record`, came first with the same words.
+            // The other side, or a `record`, came first. With which words, the caller looks.
         }
     }
 
@@ -147,7 +151,9 @@ extension FileSystem {
 
     private func holderText(in file: borrowing OpenFile) throws(FileSystemError) -> String {
         let bytes = try readAll(file, at: 0, byteCount: 200)
-        return FileName(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })?.description ?? "unknown"
+        let text = FileName.printable(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        // It has not written it yet, or its disk is full.
+        return text.isEmpty ? "unknown" : text
     }
 
     private func openOrCreate(
