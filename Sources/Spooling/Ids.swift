@@ -29,7 +29,8 @@ package struct FileExtension: Hashable, Sendable, CustomStringConvertible {
     /// `nil` when it is not one to eight letters and digits. An empty one is `none`.
     package init?(_ string: String) {
         let count = string.utf8.count
-        guard count <= 8 else { return nil }
+        // Checked here too: a NUL at the end would pass for padding.
+        guard count <= 8, string.utf8.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
         self.init(padded: Array(string.utf8) + [UInt8](repeating: 0, count: 8 - count))
     }
 
