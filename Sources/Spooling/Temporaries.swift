@@ -11,9 +11,9 @@ extension FileSystem {
         for finalName: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> OpenFile {
         let name = finalName.partial
-        // Two rounds: the first can lose against a sweeper or meet a dead writer's file. To lose twice takes a live
-        // rival for this very name, and only an enemy is that.
-        for _ in 0..<2 {
+        // One round can meet a dead writer's file, and one can lose against a sweeper before it has the lock. To lose
+        // more often takes a live rival for this very name, and only an enemy is that.
+        for _ in 0..<4 {
             do {
                 let file = try create(name, in: directory)
                 if try lock(file), try status(of: file).linkCount == 1 { return file }
