@@ -129,6 +129,9 @@ private let foundationFiles: Set<String> = [
     "Sources/WireContract/AudioNotePayload.swift", "Sources/WireContract/IngestAck.swift",
     "Sources/WireContract/PropertyListBridge.swift", "Sources/WireContract/PropertyListBridge+Linux.swift",
     "Sources/WireContract/PropertyListBridge+Darwin.swift",
+    // A payload's `recordedAt` is a `Date`: these make one, carry one, and show one. They use nothing else of Foundation.
+    "Sources/WatchSide/RecordingSealer.swift", "Sources/WatchSide/WatchInspection.swift",
+    "Sources/watch-sim/ListCommand.swift",
 ]
 
 /// Foundation reads what the user himself wrote: scenario files.

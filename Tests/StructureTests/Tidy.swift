@@ -51,7 +51,7 @@ private let knownDefaults: [(file: String, count: Int, over: String)] = [
     ("TextTable.swift", 1, "characters"), ("ULID.swift", 2, "digits"),
     ("PropertyListBridge.swift", 2, "types of Foundation"), ("BinaryPropertyListWriter.swift", 1, "widths"),
     ("BinaryPropertyListReader.swift", 5, "markers"), ("AudioProbe+MPEG4.swift", 2, "names of boxes"),
-    ("ToneWAV.swift", 1, "quarters of a turn"),
+    ("ToneWAV.swift", 1, "quarters of a turn"), ("Commands.swift", 1, "words"), ("main.swift", 1, "names of commands"),
 ]
 
 func defaultBreaches(in file: SourceFile) -> [Breach] {
