@@ -89,9 +89,12 @@ package struct RequestBox: ~Copyable {
         self.fileSystem = fileSystem
     }
 
-    /// A command's: publishes a request. Not synced; when the power fails, the command never heard an answer.
+    /// A command's: publishes a request. Not synced; when the power fails, the command never heard an answer. Renamed into
+    /// view, because that is what the holder has news of.
     package func ask(_ request: Request) throws(FileSystemError) {
-        _ = try fileSystem.create(request.fileName, in: directory)
+        let temporary = try fileSystem.createTemporary(for: request.fileName, in: directory)
+        try fileSystem.publish(request.fileName.partial, in: directory, as: request.fileName, in: directory)
+        withExtendedLifetime(temporary) {}
     }
 
     /// A command's: the answer, if it is there, which is then taken away.
