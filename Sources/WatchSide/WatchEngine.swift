@@ -81,6 +81,7 @@ package final class WatchEngine: Engine {
                 directory: try home.openQuarantineDirectory(), fileSystem: fileSystem, start: start, caps: .standard)
             requests = try home.openRequestBox()
             try requests.sweepAnswers()
+            _ = try fileSystem.sweepTemporaries(in: requests.directory)
             pairing = try home.adoptedPairing()
         } catch {
             throw .disk(error)
