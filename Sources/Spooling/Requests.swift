@@ -89,12 +89,20 @@ package struct RequestBox: ~Copyable {
         self.fileSystem = fileSystem
     }
 
-    /// A command's: publishes a request. Not synced; when the power fails, the command never heard an answer. Renamed into
-    /// view, because that is what the holder has news of.
+    /// A command's: publishes a request. Not synced; when the power fails, the command never heard an answer.
+    ///
+    /// By a rename, as everything that somebody waits for: that is what the kernel's news tells of. A file that is merely
+    /// created would be met at the holder's next full look, long after the command gave up.
     package func ask(_ request: Request) throws(FileSystemError) {
-        let temporary = try fileSystem.createTemporary(for: request.fileName, in: directory)
-        try fileSystem.publish(request.fileName.partial, in: directory, as: request.fileName, in: directory)
-        withExtendedLifetime(temporary) {}
+        let name = request.fileName
+        let temporary = try fileSystem.createTemporary(for: name, in: directory)
+        do throws(FileSystemError) {
+            try fileSystem.publish(name.partial, in: directory, as: name, in: directory)
+        } catch {
+            _ = try? fileSystem.unlinkIfThere(name.partial, in: directory)
+            throw error
+        }
+        _ = consume temporary
     }
 
     /// A command's: the answer, if it is there, which is then taken away.
@@ -131,8 +139,9 @@ package struct RequestBox: ~Copyable {
         try fileSystem.unlinkIfThere(request.fileName, in: directory)
     }
 
-    /// The holder's, at its start: answers that nobody waits for any more.
+    /// The holder's, at its start: answers that nobody waits for any more, and what a killed command left half asked.
     package func sweepAnswers() throws(FileSystemError) {
+        _ = try fileSystem.sweepTemporaries(in: directory)
         var names: [FileName] = []
         try fileSystem.forEachName(in: directory) { name in
             if name.hasSuffix(".answer") { names.append(name) }
