@@ -12,31 +12,46 @@ package final class Container {
     private static let mostOpenMonths = 8
     /// Files that the ledger does not know (it was lost), by id: what the container holds counts.
     private var unknown: [ULID: FileExtension] = [:]
+    private let isKnown: (ULID) -> Bool
+    /// A look at what came in the place of something failed.
+    private var mustLook = false
 
     /// `isKnown` says whether the ledger knows an id; what it does not is remembered here.
     package init(
-        home: borrowing OpenDirectory, fileSystem: any FileSystem, isKnown: (ULID) -> Bool
+        home: borrowing OpenDirectory, fileSystem: any FileSystem, isKnown: @escaping (ULID) -> Bool
     ) throws(FileSystemError) {
         self.fileSystem = fileSystem
+        self.isKnown = isKnown
         root = DirectoryBox(try fileSystem.openOurDirectory("container", in: home, create: true))
-        try fileSystem.forEachHeld(in: root) { id, fileExtension in
-            if !isKnown(id) { unknown[id] = fileExtension }
-        }
+        try findUnknown()
     }
 
-    /// Opens anew what was exchanged or wiped behind our back.
+    private func findUnknown() throws(FileSystemError) {
+        var found: [ULID: FileExtension] = [:]
+        try fileSystem.forEachHeld(in: root) { id, fileExtension in
+            if !isKnown(id) { found[id] = fileExtension }
+        }
+        unknown = found
+    }
+
+    /// Opens anew what was exchanged or wiped behind our back, and looks at what came in its place.
     package func refresh(home: borrowing OpenDirectory) throws(FileSystemError) {
+        var isOther = mustLook
+        mustLook = true
         if try !isStill(root, named: "container", in: home) {
             root = DirectoryBox(try fileSystem.openOurDirectory("container", in: home, create: true))
             try fileSystem.sync(home)
             months = []
-            unknown = [:]
+            isOther = true
         }
         var current: [(name: FileName, directory: DirectoryBox)] = []
         for month in months where try isStill(month.directory, named: month.name, in: root.directory) {
             current.append(month)
         }
+        if current.count < months.count { isOther = true }
         months = current
+        if isOther { try findUnknown() }
+        mustLook = false
     }
 
     private func isStill(
@@ -117,8 +132,8 @@ package final class Container {
     /// Something lies under this id that nobody knew of.
     package func noteUnknown(_ id: ULID, fileExtension: FileExtension) { unknown[id] = fileExtension }
 
-    /// The ledger knows it now.
-    package func noteKnown(_ id: ULID) { unknown[id] = nil }
+    /// The ledger knows it now, or it is gone.
+    package func forgetUnknown(_ id: ULID) { unknown[id] = nil }
 
     /// Unlinks a note durably, as the user wants it. A note that is gone already is fine.
     package func remove(_ id: ULID, fileExtension: FileExtension) throws(FileSystemError) {

@@ -30,6 +30,8 @@ package final class Ledger {
     private let fileSystem: any FileSystem
     private var file: FileBox
     private var generation: UInt64
+    /// The highest number that was tried.
+    private var lastGeneration: UInt64
     /// Up to here the present generation is durable.
     private var durableByteCount: UInt64
     private var entries: [ULID: LedgerEntry]
@@ -51,6 +53,7 @@ package final class Ledger {
         self.fileSystem = fileSystem
         file = written.file
         generation = next
+        lastGeneration = next
         durableByteCount = written.byteCount
         entries = written.entries
         unreadableByteCount = content.unreadableByteCount
@@ -149,15 +152,19 @@ package final class Ledger {
     }
 
     private func regenerate() throws(FileSystemError) {
+        // Each try has a number of its own: one that failed may have published its file. Such a file is harmless, since it
+        // holds the same durable rows, and the next start unlinks it.
+        lastGeneration += 1
         let written = try Self.writeGeneration(
-            generation + 1, from: file, entries: Self.inFileOrder(entries), in: directory, of: fileSystem)
+            lastGeneration, from: file, entries: Self.inFileOrder(entries), in: directory, of: fileSystem)
         let old = Self.name(of: generation)
-        generation += 1
+        generation = lastGeneration
         file = written.file
         entries = written.entries
         durableByteCount = written.byteCount
         mustRegenerate = false
-        try fileSystem.unlinkIfThere(old, in: directory)
+        // Of no use to anybody; if this fails, the next start unlinks it.
+        _ = try? fileSystem.unlinkIfThere(old, in: directory)
     }
 }
 

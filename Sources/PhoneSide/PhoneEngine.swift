@@ -48,6 +48,8 @@ package final class PhoneEngine: Engine {
     var directives = DirectiveQueue()
     /// Names of the spool's queue that were seen and not looked at yet, in order; the last is the next.
     var queue: [FileName] = []
+    /// How far the present full look at the spool's queue has come; `nil` when none is under way.
+    var lastLooked: FileName?
     /// Names that are not looked at again before the next full look, because they are not plain files of ours. Bounded.
     var refused: Set<FileName> = []
     /// Likewise, because the disk did not let us or staging is full: these are still owed.
@@ -55,6 +57,10 @@ package final class PhoneEngine: Engine {
     /// Names whose refusal was reported. Bounded.
     var reported: Set<FileName> = []
     var looks = Looks()
+    /// A place could not be listed; what lies there is not known before the next full look.
+    var lookFailed = false
+    /// Something lies in staging that nobody cares for: its unlink failed.
+    var isStagingUntidy = false
     private var nextRescan: Moment = .zero
     package private(set) var placesGeneration = 0
     var now: Moment = .zero
@@ -185,6 +191,8 @@ package final class PhoneEngine: Engine {
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
             looks = Looks()
+            lookFailed = false
+            tidyStaging()
             refused.removeAll(keepingCapacity: true)
             postponed.removeAll(keepingCapacity: true)
         }
@@ -195,13 +203,16 @@ package final class PhoneEngine: Engine {
         tell(.tick)
         carryOut()
         surroundings.history.commit()
-        if surroundings.shouldStop() || !queue.isEmpty || looks.isAny || !directives.isEmpty { return now }
+        if surroundings.shouldStop() || isLooking || !directives.isEmpty { return now }
         return min(nextRescan, node.nextDeadline ?? nextRescan)
     }
 
     package var isDrained: Bool {
-        node.isIdle && queue.isEmpty && postponed.isEmpty && !looks.isAny && directives.isEmpty
+        node.isIdle && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty && directives.isEmpty && (spool != nil || spoolPath == nil)
     }
+
+    /// A full look is under way, or due at once.
+    private var isLooking: Bool { !queue.isEmpty || lastLooked != nil || looks.isAny }
 
     package func stop() {
         report(.init(.stopped))
@@ -220,6 +231,7 @@ package final class PhoneEngine: Engine {
             }
             spool = nil
             queue = []
+            lastLooked = nil
             try openSpool()
             looks.queue = true
             report(.init(.spoolReopened))
@@ -241,10 +253,8 @@ package final class PhoneEngine: Engine {
     /// gathered first: all ingests, then all acks.
     func carryOut() {
         while true {
-            while let directive = directives.next() {
-                carryOut(directive)
-                if surroundings.shouldStop() { return }
-            }
+            carryOutWaiting()
+            if surroundings.shouldStop() { return }
             if !directives.ingests.isEmpty {
                 let batch = directives.ingests
                 directives.ingests = []
@@ -256,6 +266,15 @@ package final class PhoneEngine: Engine {
             } else {
                 return
             }
+        }
+    }
+
+    /// All but ingests and acks, which are gathered; as many ingests at most as make a batch, because each holds a file
+    /// open.
+    func carryOutWaiting() {
+        while directives.ingests.count < Self.batchCount, let directive = directives.next() {
+            carryOut(directive)
+            if surroundings.shouldStop() { return }
         }
     }
 

@@ -7,16 +7,17 @@ import WireContract
 // |---|---|---|---|---|
 // | – | envelope | – | – | start: verifies it anew |
 // | write row `ingesting` | envelope | – | ingesting, not durable | start: verifies it anew |
-// | truncate | body, not durable | – | ingesting, not durable | start: against the row; without a row it is thrown away, and the watch sends again |
-// | barrier: ledger and contents | body | – | ingesting | start: against the row, and ingests it |
-// | publish | – | name, not durable | ingesting | start: finds it in the container, or in staging |
+// | truncate | body, not durable | – | ingesting, not durable | start: throws it away; the watch sends again |
+// | barrier: ledger and contents | body | – | ingesting | the same |
+// | publish | – | name, not durable | ingesting | start: finds it in the container, or cut in staging |
 // | sync month, then staging | – | body | ingesting | start: finds it in the container |
 // | write and sync row `ingested` | – | body | ingested | the watch sends again; acked as a duplicate |
 //
 // The commit point is the rename: from there on a start finishes the note and never undoes it. The row comes before the
 // cut because the dictionary lies in what is cut off; both become durable by one barrier, because a cut that survives
 // alone costs a resend and nothing else. The ack comes after the last row. A failed sync is never repeated on the same
-// file: the bytes are thrown away, and come again from the watch.
+// file: the bytes are thrown away, and come again from the watch. A start cannot know whether the process before it saw
+// such a failure, and a kernel would hide it; so what a start finds cut and not published is never ingested.
 
 extension PhoneEngine {
     /// One note of a batch on its way.
@@ -41,6 +42,9 @@ extension PhoneEngine {
         for order in orders {
             if order.adopting {
                 adopt(order.key)
+            } else if !order.replacing, let id = order.key.id, container.unknownExtension(of: id) != nil {
+                // It came with a container that was put in the place of ours after this delivery was judged.
+                tell(.obstructed(order.key))
             } else if let note = prepare(order) {
                 notes.append(note)
             }
@@ -71,7 +75,7 @@ extension PhoneEngine {
 
     /// Rows `ingesting`, the cut, and the barrier for both.
     private func writeRows(_ notes: [Note]) -> [Note] {
-        let fresh = notes.filter { !$0.file.isDurable }
+        let fresh = notes.filter { !$0.file.isCut }
         guard !fresh.isEmpty else { return notes }
         let pending: Ledger.Pending
         do throws(FileSystemError) {
@@ -83,10 +87,7 @@ extension PhoneEngine {
         var cut: [Note] = []
         for note in fresh {
             do throws(FileSystemError) {
-                if !note.file.isCut {
-                    try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
-                    note.file.isCut = true
-                }
+                try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
                 cut.append(note)
             } catch {
                 throwAway(note, error)
@@ -104,7 +105,7 @@ extension PhoneEngine {
             if let failure {
                 throwAway(note, failure)
             } else {
-                note.file.isDurable = true
+                note.file.isCut = true
                 durable.append(note)
             }
         }
@@ -131,6 +132,9 @@ extension PhoneEngine {
                 if error.reason == .exists {
                     container.noteUnknown(note.id, fileExtension: note.file.content.fileExtension)
                     tell(.obstructed(note.order.key))
+                } else if error.mayHaveHappened || error.reason == .notFound {
+                    // It may be in the container, or nowhere; to try again would fail for ever. A resend finds out.
+                    forget(note, error)
                 } else {
                     refused(note.order.key, error)
                 }
@@ -184,7 +188,7 @@ extension PhoneEngine {
         }
         for note in notes {
             staged[note.order.key] = nil
-            container.noteKnown(note.id)
+            container.forgetUnknown(note.id)
             report(.init(.ingested, id: note.id, byteCount: note.file.content.byteCount, detail: note.name.description))
             tell(.ingested(note.order.key))
         }
@@ -202,7 +206,7 @@ extension PhoneEngine {
                 try ledger.append([
                     Ledger.Row(id: id, outcome: .ingested, content: content, dictionaryBytes: file.dictionaryBytes)
                 ])
-                container.noteKnown(id)
+                container.forgetUnknown(id)
                 report(.init(.ingested, id: id, detail: "the container had it"))
             }
             discard(key, because: .duplicate)
@@ -215,13 +219,19 @@ extension PhoneEngine {
     /// The disk said no, and nothing was changed that is not known: tried again by itself.
     private func refused(_ key: DeliveryKey, _ error: FileSystemError) {
         guard error.reason != .stopped else { return }
+        // A full disk may keep thousands waiting.
+        staged[key]?.close()
         reportFailure(error, id: key.id)
         tell(.ingestFailed(key))
     }
 
     /// What the staged file holds now is unknown. The watch has the recording.
     private func throwAway(_ note: Note, _ error: FileSystemError) {
-        _ = try? fileSystem.unlinkIfThere(note.file.name.fileName, in: staging)
+        do throws(FileSystemError) {
+            try fileSystem.unlinkIfThere(note.file.name.fileName, in: staging)
+        } catch {
+            isStagingUntidy = true
+        }
         forget(note, error)
     }
 

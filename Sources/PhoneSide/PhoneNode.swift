@@ -143,7 +143,7 @@ package struct PhoneNode: Hashable, Sendable {
     private var behind: [ULID: [DeliveryKey]] = [:]
     private var owed: [ULID: OwedAck] = [:]
     private var timers = DueQueue<Timer>()
-    /// Bytes of deliveries that wait for a later build.
+    /// Bytes of deliveries that wait for a later build, counted from their arrival.
     package private(set) var waitingByteCount: UInt64 = 0
     package private(set) var waitingCount = 0
 
@@ -159,6 +159,14 @@ package struct PhoneNode: Hashable, Sendable {
     /// Whether this very delivery is in staging: then a resend has met its own first copy, and is of no use. P7: once,
     /// however often it is sent.
     package func knows(_ key: DeliveryKey) -> Bool { deliveries[key] != nil }
+
+    /// Whether the disk does not give this delivery's bytes back: then a resend is of more use than it.
+    package func isUnreadable(_ key: DeliveryKey) -> Bool {
+        switch deliveries[key]?.phase {
+        case .unreadable: true
+        case .arrived, .behind, .probing, .ingesting, .retrying, .waits, nil: false
+        }
+    }
 
     /// When `tick` is wanted next; `nil` when only events can change anything. May be earlier than needed.
     package var nextDeadline: Moment? { timers.first?.moment }
@@ -191,6 +199,10 @@ package struct PhoneNode: Hashable, Sendable {
     private mutating func arrived(_ key: DeliveryKey, _ delivery: Delivery, into directives: inout [PhoneDirective]) {
         precondition(deliveries[key] == nil, "a delivery that is in staging arrives once: ask `knows` first: \(key)")
         deliveries[key] = delivery
+        if delivery.waits != nil {
+            waitingByteCount += delivery.byteCount
+            waitingCount += 1
+        }
         directives.append(.stage(key))
         directives.append(.verify(key))
     }
@@ -202,8 +214,6 @@ package struct PhoneNode: Hashable, Sendable {
         if let reason = delivery.waits {
             delivery.phase = .waits(reason)
             deliveries[key] = delivery
-            waitingByteCount += delivery.byteCount
-            waitingCount += 1
             directives.append(.reportWaiting(key, reason))
             return
         }
@@ -342,7 +352,7 @@ package struct PhoneNode: Hashable, Sendable {
     /// The delivery is gone from staging; whoever came behind it is looked at again.
     private mutating func finish(_ key: DeliveryKey, into directives: inout [PhoneDirective]) {
         guard let delivery = deliveries.removeValue(forKey: key) else { return }
-        if case .waits = delivery.phase {
+        if delivery.waits != nil {
             waitingByteCount -= delivery.byteCount
             waitingCount -= 1
         }

@@ -34,7 +34,7 @@ extension PhoneEngine {
                         id: id, outcome: .ingested, content: entry.content,
                         dictionaryBytes: try ledger.dictionaryBytes(of: id) ?? [])
                 ])
-                container.noteKnown(id)
+                container.forgetUnknown(id)
                 report(.init(.ingested, id: id, detail: "found in the container"))
             case .other:
                 // Not what was about to be ingested: nobody's word was given for it. Out of the note's way.
@@ -44,8 +44,21 @@ extension PhoneEngine {
         }
     }
 
+    /// Something could not be taken out of staging; what lies there and nobody knows is judged as at a start.
+    func tidyStaging() {
+        guard isStagingUntidy else { return }
+        isStagingUntidy = false
+        do throws(FileSystemError) {
+            try recoverStaging()
+        } catch {
+            isStagingUntidy = true
+            reportFailure(error)
+        }
+    }
+
     private func recoverStaging() throws(FileSystemError) {
         for name in try fileSystem.sortedNames(in: staging) where !name.isPartial {
+            if let key = StagedName(name)?.key, node.knows(key) { continue }
             do {
                 try recoverStaged(name)
             } catch {
@@ -70,16 +83,14 @@ extension PhoneEngine {
         }
         let byteCount = own.byteCount
         let file = own.intoFile()
-        // A cut file is its body and nothing else; its row says what that is. This comes before the look for a seal,
-        // because the body may itself end in one (a recording of an envelope).
+        // A cut file is its body and nothing else; its row says what that is. Whether its sync failed in the process
+        // before, nobody knows. This comes before the look for a seal, because the body may itself end in one (a recording
+        // of an envelope).
         if let id = stagedName.key.id, let entry = ledger[id], entry.content.byteCount == byteCount,
             entry.content.checksums.crc32 == stagedName.key.bodyCRC32
         {
-            let content = entry.content
-            let file = StagedFile(
-                name: stagedName, place: .staging, content: content,
-                dictionaryBytes: try ledger.dictionaryBytes(of: id) ?? [], isCut: true, box: nil)
-            arrivedAgain(file, byteCount: byteCount, waits: nil)
+            try fileSystem.unlinkIfThere(name, in: staging)
+            report(.init(.discarded, id: id, name: name, detail: "cut and not published"))
             return
         }
         switch try fileSystem.inspect(file, byteCount: byteCount, expecting: .note) {

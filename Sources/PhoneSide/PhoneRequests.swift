@@ -52,7 +52,13 @@ extension PhoneEngine {
         if vetoes.contains(id) { return .already }
         switch ledger[id]?.outcome {
         case .ingested, .deleted: return .refused
-        case .ingesting, nil: break
+        case .ingesting:
+            // The rename is the commit point of an ingest, also when what came after it failed.
+            try container.refresh(home: home)
+            if let entry = ledger[id], try container.holds(id, fileExtension: entry.content.fileExtension) {
+                return .refused
+            }
+        case nil: break
         }
         if container.unknownExtension(of: id) != nil { return .refused }
         guard let name = FileName(id.description) else { preconditionFailure("an id is a file name: \(id)") }

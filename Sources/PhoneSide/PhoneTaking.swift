@@ -10,14 +10,18 @@ import WireContract
 
 extension PhoneEngine {
     /// The most names of the queue that are kept at a time, and the most strange ones that are set aside at one look.
-    private static let mostQueued = 1_024
+    private static let mostQueued = 4_096
     private static let mostReported = 4_096
     private static let mostSkipped = 8_192
 
     /// Takes what is next in the queue, as much as makes one batch.
     func takeBatch() {
-        guard let spool else { return }
-        if queue.isEmpty, looks.queue { lookAtQueue(of: spool) }
+        guard let spool else {
+            // There is none, or it cannot be opened; `openSpool` asks for a look when it is back.
+            looks.queue = false
+            return
+        }
+        if queue.isEmpty, looks.queue || lastLooked != nil { lookAtQueue(of: spool) }
         var count = 0
         var byteCount: UInt64 = 0
         while count < Self.batchCount, byteCount < Self.batchByteCount, let name = queue.popLast() {
@@ -25,18 +29,24 @@ extension PhoneEngine {
             count += 1
             if surroundings.shouldStop() { return }
         }
-        // Behind a batch the directory is looked at again, since more may have come or been left over by the limit.
-        if count > 0, queue.isEmpty { looks.queue = true }
     }
 
+    /// One full look goes through the directory in the order of names, so many at a time, and comes past each name once:
+    /// what is left lying (links, foreign files) may be more than anybody wants to remember. News begins a full look
+    /// anew when this one has ended.
     private func lookAtQueue(of spool: SpoolEnd) {
-        looks.queue = false
+        let after = lastLooked
+        if after == nil { looks.queue = false }
         do throws(FileSystemError) {
             let names = try fileSystem.smallestNames(in: spool.toPhone, limit: Self.mostQueued) { name in
                 !name.isPartial && !refused.contains(name) && !postponed.contains(name)
+                    && after.map { $0 < name } ?? true
             }
             queue = names.reversed()
+            lastLooked = names.last
         } catch {
+            lastLooked = nil
+            lookFailed = true
             reportFailure(error)
         }
     }
@@ -82,18 +92,24 @@ extension PhoneEngine {
             report(.init(.refused, name: name, detail: error.description))
         case .exists, .noSpace, .inputOutput, .notPermitted, .notDirectory, .crossDevice, .interrupted, .readOnly,
             .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .notSupported, .stopped, .other:
-            if postponed.count < Self.mostSkipped { postponed.insert(name) }
+            postpone(name)
             reportFailure(error, name: name)
         }
+    }
+
+    private func postpone(_ name: FileName) {
+        if postponed.count < Self.mostSkipped { postponed.insert(name) }
     }
 
     /// Payloads of the future may fill staging only so far; then their transfers stay in the spool (7015), and what is
     /// understood goes past them.
     private func isOverStagingCap(_ envelope: Envelope, byteCount: UInt64, name: FileName) -> Bool {
-        guard Self.gate(envelope, understands: settings.understands).waits != nil, node.waitingCount > 0,
+        let (id, waits) = Self.gate(envelope, understands: settings.understands)
+        // A resend of one that waits already takes no room.
+        guard waits != nil, node.waitingCount > 0, !node.knows(DeliveryKey(id: id, seal: envelope.seal)),
             node.waitingByteCount + byteCount > settings.stagingCapByteCount
         else { return false }
-        if postponed.count < Self.mostSkipped { postponed.insert(name) }
+        postpone(name)
         if reported.count < Self.mostReported, reported.insert(name).inserted {
             report(
                 .init(
@@ -144,6 +160,7 @@ extension PhoneEngine {
                 if surroundings.shouldStop() { return }
             }
         } catch {
+            lookFailed = true
             reportFailure(error)
         }
     }
@@ -179,6 +196,12 @@ extension PhoneEngine {
         let (id, waits) = Self.gate(envelope, understands: settings.understands)
         let key = DeliveryKey(id: id, seal: envelope.seal)
         let cameOver = PairingID(utf8: name.bytes.prefix(16)) ?? PairingID(rawValue: 0)
+        // Whether a copy that came before is of any use is known only when it was verified.
+        if node.knows(key) { carryOutWaiting() }
+        if node.isUnreadable(key) {
+            staged[key] = nil
+            tell(.lost(key))
+        }
         if node.knows(key) {
             // Not through the node's directives: those are about the copy that is in staging.
             dropCopy(name, id: id)
@@ -196,7 +219,8 @@ extension PhoneEngine {
             try fileSystem.unlinkIfThere(name, in: inbox)
             report(.init(.duplicate, id: id, name: name, detail: "the same delivery is in staging"))
         } catch {
-            looks.inbox = true
+            // Still there at the next full look.
+            postpone(name)
             reportFailure(error, id: id, name: name)
         }
     }
@@ -210,6 +234,7 @@ extension PhoneEngine {
             report(.init(.staged, id: key.id, name: file.name.fileName))
         } catch {
             // It stays in the inbox, which is looked at again at the next full look.
+            postpone(name)
             reportFailure(error, id: key.id, name: name)
             staged[key] = nil
             tell(.lost(key))

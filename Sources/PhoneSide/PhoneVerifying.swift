@@ -15,7 +15,10 @@ extension PhoneEngine {
                 tell(.unverifiable(key, .bodyAltered))
                 return
             }
-            tell(.verified(key, try facts(about: key, file.content)))
+            let facts = try facts(about: key, file.content)
+            // A start may find thousands: they do not stay open until their batch comes.
+            if staged.count - node.waitingCount > Self.batchCount { file.close() }
+            tell(.verified(key, facts))
         } catch {
             giveUpLooking(key, file, error)
         }
@@ -49,6 +52,7 @@ extension PhoneEngine {
                 view = .unfinished
                 // An ingest that failed between its rename and its row left a file under the note's name.
                 let fileExtension = entry.content.fileExtension
+                try container.refresh(home: home)
                 if !holdsUnknown, try container.holds(id, fileExtension: fileExtension) {
                     container.noteUnknown(id, fileExtension: fileExtension)
                     holdsUnknown = true
@@ -78,19 +82,21 @@ extension PhoneEngine {
             if case .ingested = ledger[id]?.outcome, holding != .same {
                 report(.init(.containerLost, id: id, detail: "\(holding)"))
             }
+            if holding == .missing { container.forgetUnknown(id) }
             tell(.containerProbed(key, holding))
         } catch {
             giveUpLooking(key, file, error)
         }
     }
 
-    /// Its note is final already: its bytes are not needed. If the unlink fails, the next start finds it, and comes to
-    /// the same end.
+    /// Its note is final already: its bytes are not needed. If the unlink fails, staging is looked through again, and it
+    /// comes to the same end.
     func discard(_ key: DeliveryKey, because reason: DiscardReason) {
         guard let file = staged.removeValue(forKey: key) else { return }
         do throws(FileSystemError) {
             try fileSystem.unlinkIfThere(file.name.fileName, in: staging)
         } catch {
+            isStagingUntidy = true
             reportFailure(error, id: key.id)
         }
         switch reason {
@@ -106,7 +112,8 @@ extension PhoneEngine {
             try quarantine.take(file.name.fileName, from: staging, reason: reason, subject: key.id)
             report(.init(.setAside, id: key.id, name: file.name.fileName, detail: reason.description))
         } catch {
-            // It stays in staging without anybody's care until the next start, which judges it again.
+            // It stays in staging, and is judged again at the next look through it.
+            isStagingUntidy = true
             reportFailure(error, id: key.id)
         }
     }

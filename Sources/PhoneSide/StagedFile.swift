@@ -14,11 +14,8 @@ final class StagedFile {
     let content: NoteContent
     /// Exactly as it came. Empty once it waits for a later build: that one reads it anew.
     private(set) var dictionaryBytes: [UInt8]
-    /// Dictionary and seal are cut off, and the ledger has the row that says what is left.
+    /// Dictionary and seal are cut off, and a barrier of this process covered that and the row that says what is left.
     var isCut: Bool
-    /// A barrier of this process covered the cut and the row. What a start finds cut is not: the process before may have
-    /// been killed between the cut and its barrier.
-    var isDurable = false
     /// Open while the delivery is on its way; a thousand that wait hold no descriptors.
     private var box: FileBox?
 

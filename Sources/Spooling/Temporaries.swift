@@ -16,12 +16,26 @@ extension FileSystem {
         for _ in 0..<4 {
             do {
                 let file = try create(name, in: directory)
-                if try lock(file), try status(of: file).linkCount == 1 { return file }
+                if try isOursAlone(file, name, in: directory) { return file }
             } catch  where error.reason == .exists {
                 try sweepTemporary(name, in: directory)
             }
         }
         throw FileSystemError(.create, directory.displayPath(of: name), .exists)
+    }
+
+    /// Locks a temporary that was just made. `false` when a sweeper came first. When the disk fails it is unlinked:
+    /// names are not used again, so nobody but the next start would come for it.
+    private func isOursAlone(
+        _ file: borrowing OpenFile, _ name: FileName, in directory: borrowing OpenDirectory
+    ) throws(FileSystemError) -> Bool {
+        do throws(FileSystemError) {
+            guard try lock(file) else { return false }
+            return try status(of: file).linkCount == 1
+        } catch {
+            _ = try? unlinkIfThere(name, in: directory)
+            throw error
+        }
     }
 
     /// Unlinks the temporary `name` unless its writer lives, and says whether it did.

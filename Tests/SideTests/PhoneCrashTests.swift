@@ -124,6 +124,25 @@ struct PhoneCrashTests {
         }
     }
 
+    @Test("a sync of the content fails and the process is killed before it could throw the bytes away")
+    func failedSyncThenKilled() throws {
+        let note = PhoneNote(1)
+        let (world, _) = try Self.waiting([note])
+        try world.start(injections: [
+            Injection(
+                .first { operation, paths in operation == .sync && paths[0].contains("to-phone") }, .fail(.inputOutput)),
+            Injection(.first { operation, paths in operation == .unlink && paths[0].contains("/staging/") }, .dieBefore),
+        ])
+        world.run()
+        #expect(world.instrument.isDead)
+        try world.start()
+        world.run()
+        // The kernel has marked the lost pages clean: a second sync would say that all is well.
+        #expect(world.durableFaults([note]) == [])
+        try world.finish([note])
+        #expect(world.endFaults([note]) == [])
+    }
+
     @Test("killed at every call of a delete, a veto and a lost container, it comes to the same end")
     func killedInRequests() throws {
         let notes = (1...3).map { PhoneNote($0) }

@@ -68,7 +68,9 @@ extension PhoneWorld {
     }
 
     /// Once faults stopped: every note is in the container once, to the byte, acked, and nothing is left over.
-    func endFaults(_ notes: [PhoneNote]) -> [String] {
+    ///
+    /// - Parameter mayLeaveTemporaries: when even an unlink failed, a temporary stays until the next start.
+    func endFaults(_ notes: [PhoneNote], mayLeaveTemporaries: Bool = false) -> [String] {
         var faults = writtenFaults(notes) + durableFaults(notes)
         let files = containerFiles
         let acked = Set(acks())
@@ -79,7 +81,9 @@ extension PhoneWorld {
         for folder in ["inbox", "staging"] where !phone(folder).isEmpty {
             faults.append("left in \(folder): \(phone(folder))")
         }
-        for path in disk.paths() where path.hasSuffix(".part") { faults.append("left: \(path)") }
+        if !mayLeaveTemporaries {
+            for path in disk.paths() where path.hasSuffix(".part") { faults.append("left: \(path)") }
+        }
         if !names(in: "\(spoolPath)/to-phone").isEmpty { faults.append("left in the spool") }
         if engine?.isDrained != true { faults.append("it does not say that it is drained") }
         return faults
