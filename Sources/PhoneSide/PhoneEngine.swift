@@ -208,7 +208,8 @@ package final class PhoneEngine: Engine {
     }
 
     package var isDrained: Bool {
-        node.isIdle && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty && directives.isEmpty && (spool != nil || spoolPath == nil)
+        node.isIdle && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty && directives.isEmpty
+            && (spool != nil || spoolPath == nil)
     }
 
     /// A full look is under way, or due at once.

@@ -25,7 +25,8 @@ struct PhoneCrashTests {
         return world.instrument.callCount
     }
 
-    @Test("killed before and after every call, it finishes; nothing partial, nothing acked too early", arguments: [1, 6])
+    @Test(
+        "killed before and after every call, it finishes; nothing partial, nothing acked too early", arguments: [1, 6])
     func killed(count: Int) throws {
         let notes = (1...count).map { PhoneNote($0) }
         let (world, image) = try Self.waiting(notes)
@@ -37,7 +38,8 @@ struct PhoneCrashTests {
                 world.startIfItCan(injections: [Injection(.call(call), effect)])
                 world.run()
                 #expect(world.instrument.isDead)
-                let place = "\(effect) at \(call) of \(calls): \(world.instrument.trace.last { $0.outcome == .died }.map(\.description) ?? "")"
+                let place =
+                    "\(effect) at \(call) of \(calls): \(world.instrument.trace.last { $0.outcome == .died }.map(\.description) ?? "")"
                 #expect(world.writtenFaults(notes) == [], "\(place)")
                 try world.finish(notes)
                 #expect(world.endFaults(notes) == [], "\(place)")
@@ -131,7 +133,8 @@ struct PhoneCrashTests {
         try world.start(injections: [
             Injection(
                 .first { operation, paths in operation == .sync && paths[0].contains("to-phone") }, .fail(.inputOutput)),
-            Injection(.first { operation, paths in operation == .unlink && paths[0].contains("/staging/") }, .dieBefore),
+            Injection(
+                .first { operation, paths in operation == .unlink && paths[0].contains("/staging/") }, .dieBefore),
         ])
         world.run()
         #expect(world.instrument.isDead)

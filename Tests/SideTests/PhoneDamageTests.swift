@@ -52,7 +52,8 @@ struct PhoneDamageTests {
         #expect(Set(reasons.dropFirst()) == ["noSeal"])
     }
 
-    @Test("garbage behind, in front, an ack among notes, a huge dictionary, an XML list, shared references without bound")
+    @Test(
+        "garbage behind, in front, an ack among notes, a huge dictionary, an XML list, shared references without bound")
     func otherDamage() throws {
         let note = PhoneNote(1, byteCount: 40)
         func sealed(_ dictionary: [UInt8], kind: EnvelopeKind = .note) -> [UInt8] {
@@ -107,7 +108,8 @@ struct PhoneDamageTests {
         ("id in lower case", { $0["id"] = .string("01hf7yat00003g000000000001") }),
         ("id of 27", { $0["id"] = .string("01HF7YAT00003G0000000000011") }),
         ("id with NUL", { $0["id"] = .string("01HF7YAT00003G00000000000\0") }),
-        ("id a number", { $0["id"] = .integer(4) }), ("id overflows", { $0["id"] = .string("8ZZZZZZZZZZZZZZZZZZZZZZZZZ") }),
+        ("id a number", { $0["id"] = .integer(4) }),
+        ("id overflows", { $0["id"] = .string("8ZZZZZZZZZZZZZZZZZZZZZZZZZ") }),
         ("recordedAt missing", { $0["recordedAt"] = nil }),
         ("recordedAt NaN", { $0["recordedAt"] = .date(secondsSinceReferenceDate: .nan) }),
         ("recordedAt 1e300", { $0["recordedAt"] = .date(secondsSinceReferenceDate: 1e300) }),
@@ -117,7 +119,9 @@ struct PhoneDamageTests {
         ("duration a string", { $0["duration"] = .string("1") }),
     ]
 
-    @Test("what is not understood waits in staging, once however often it is sent, named by its id or its checksums, not acked")
+    @Test(
+        "what is not understood waits in staging, once however often it is sent, named by its id or its checksums, not acked"
+    )
     func waits() throws {
         let world = try PhoneWorld.started()
         let notes = Self.misunderstood.enumerated().map { index, story in PhoneNote(index, change: story.1) }
@@ -172,7 +176,9 @@ struct PhoneDamageTests {
         #expect(world.acks() == [note.id])
     }
 
-    @Test("one id, first as a payload of the future and then understood: ingested once; the one that waited is a duplicate later")
+    @Test(
+        "one id, first as a payload of the future and then understood: ingested once; the one that waited is a duplicate later"
+    )
     func bothVersions() throws {
         let world = try PhoneWorld.started()
         let future = PhoneNote(1, version: 2)

@@ -31,7 +31,8 @@ struct PhoneDurabilityTests {
             })
     }
 
-    @Test("content, rows, month and staging are durable before the ack is renamed into view", arguments: [1, 2, 4, 5, 20])
+    @Test(
+        "content, rows, month and staging are durable before the ack is renamed into view", arguments: [1, 2, 4, 5, 20])
     func order(count: Int) throws {
         let (_, notes, trace) = try traced(count)
         for note in notes {

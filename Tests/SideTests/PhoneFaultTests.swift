@@ -44,7 +44,8 @@ struct PhoneFaultTests {
                     world.disk.restore(image)
                     startStubbornly(world, [Injection(.call(call), effect)])
                     world.run()
-                    let place = "\(effect) at \(call): \(world.instrument.trace.first { $0.number == call }.map(\.description) ?? "")"
+                    let place =
+                        "\(effect) at \(call): \(world.instrument.trace.first { $0.number == call }.map(\.description) ?? "")"
                     #expect(world.writtenFaults(notes) == [], "\(place)")
                     #expect(world.durableFaults(notes) == [], "\(place)")
                     world.run(seconds: 60)
@@ -88,12 +89,17 @@ struct PhoneFaultTests {
 
     @Test("changes fail while reads succeed, as on a full or read-only disk: no spinning, and it goes on")
     func changesFail() throws {
-        let changes: Set<FileSystemError.Operation> = [.create, .write, .publish, .unlink, .truncate, .makeDirectory, .sync, .syncDirectory, .syncAll]
+        let changes: Set<FileSystemError.Operation> = [
+            .create, .write, .publish, .unlink, .truncate, .makeDirectory, .sync, .syncDirectory, .syncAll,
+        ]
         for operation in changes.sorted(by: { $0.rawValue < $1.rawValue }) {
             let world = try PhoneWorld.started()
             let notes = (1...6).map { PhoneNote($0) }
             // A copy of the first is in staging already, so that its resend has to be dropped.
-            world.instrument.injections = [Injection(.every { found, paths in found == .publish && paths[1].contains("container") }, .fail(.noSpace))]
+            world.instrument.injections = [
+                Injection(
+                    .every { found, paths in found == .publish && paths[1].contains("container") }, .fail(.noSpace))
+            ]
             try world.deliver(notes[0])
             world.hearAndRun()
             world.instrument.injections = [Injection(.every { found, _ in found == operation }, .fail(.noSpace))]
@@ -108,7 +114,8 @@ struct PhoneFaultTests {
         }
     }
 
-    @Test("the disk has room for n blocks and no more, for every n until it passes; with room again it goes on by itself")
+    @Test(
+        "the disk has room for n blocks and no more, for every n until it passes; with room again it goes on by itself")
     func capacities() throws {
         let notes = (1...3).map { PhoneNote($0, byteCount: 9_000) }
         var passed = false
@@ -132,12 +139,14 @@ struct PhoneFaultTests {
         #expect(passed && tried > 2)
     }
 
-    @Test("a failed sync of the content: these bytes are thrown away, never synced again, and come again from the watch")
+    @Test(
+        "a failed sync of the content: these bytes are thrown away, never synced again, and come again from the watch")
     func failedContentSync() throws {
         let world = try PhoneWorld.started()
         let note = PhoneNote(1)
         world.instrument.injections = [
-            Injection(.first { operation, paths in operation == .sync && paths[0].contains("to-phone") }, .fail(.inputOutput))
+            Injection(
+                .first { operation, paths in operation == .sync && paths[0].contains("to-phone") }, .fail(.inputOutput))
         ]
         try world.deliver(note)
         world.instrument.clearTrace()

@@ -58,7 +58,9 @@ struct PhoneOnceTests {
         let world = try PhoneWorld.started()
         // The month cannot be made, so the first copy waits in staging.
         world.instrument.injections = [
-            Injection(.every { operation, paths in operation == .openDirectory && paths[0].hasSuffix("2023-11") }, .fail(.noSpace))
+            Injection(
+                .every { operation, paths in operation == .openDirectory && paths[0].hasSuffix("2023-11") },
+                .fail(.noSpace))
         ]
         try world.deliver(note)
         world.hearAndRun()
@@ -74,7 +76,8 @@ struct PhoneOnceTests {
         #expect(world.acks() == [note.id])
     }
 
-    @Test("two notes of one id with other bytes: the first one counts, the other one is idReused, never acked for itself")
+    @Test(
+        "two notes of one id with other bytes: the first one counts, the other one is idReused, never acked for itself")
     func idReused() throws {
         let note = PhoneNote(1)
         let other = PhoneNote(1, body: PhoneNote.body(50, byteCount: 300))
@@ -94,10 +97,12 @@ struct PhoneOnceTests {
 
     // MARK: P3: the container lost it
 
-    @Test("whatever became of the container after the ack, a resend is ingested again and then acked", arguments: [
-        "file removed", "file altered", "file cut", "file a directory", "month removed", "container removed",
-        "container exchanged", "container exchanged while it was down",
-    ])
+    @Test(
+        "whatever became of the container after the ack, a resend is ingested again and then acked",
+        arguments: [
+            "file removed", "file altered", "file cut", "file a directory", "month removed", "container removed",
+            "container exchanged", "container exchanged while it was down",
+        ])
     func containerLost(what: String) throws {
         let note = PhoneNote(1)
         let world = try having(note)
@@ -143,7 +148,9 @@ struct PhoneOnceTests {
         let note = PhoneNote(1)
         let world = try PhoneWorld.started()
         world.instrument.injections = [
-            Injection(.first { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("2023-11") }, .fail(.inputOutput)),
+            Injection(
+                .first { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("2023-11") },
+                .fail(.inputOutput))
         ]
         try world.deliver(note)
         world.hearAndRun()
@@ -161,7 +168,8 @@ struct PhoneOnceTests {
         let note = PhoneNote(1)
         let world = try PhoneWorld.started()
         world.instrument.injections = [
-            Injection(.every { _, paths in paths[paths.count - 1].hasPrefix("/pair/phone/container") }, .fail(.notPermitted))
+            Injection(
+                .every { _, paths in paths[paths.count - 1].hasPrefix("/pair/phone/container") }, .fail(.notPermitted))
         ]
         try world.deliver(note)
         world.hearAndRun(seconds: 300)
@@ -174,7 +182,9 @@ struct PhoneOnceTests {
 
     // MARK: P4: the user's delete, the lost ledger
 
-    @Test("what the user deleted is acked when it comes again and does not come back, also after a restart", arguments: [false, true])
+    @Test(
+        "what the user deleted is acked when it comes again and does not come back, also after a restart",
+        arguments: [false, true])
     func deleted(isRestarted: Bool) throws {
         let note = PhoneNote(1)
         let world = try having(note)
@@ -201,7 +211,8 @@ struct PhoneOnceTests {
         #expect(try world.ask(.delete, "not-an-id") == .unknown)
     }
 
-    @Test("the ledger is lost: the same bytes are acked and not copied, also under another extension; other bytes are idReused",
+    @Test(
+        "the ledger is lost: the same bytes are acked and not copied, also under another extension; other bytes are idReused",
         arguments: ["m4a", "wav", ""])
     func ledgerLost(fileExtension: String) throws {
         let note = PhoneNote(1)
@@ -297,7 +308,9 @@ struct PhoneOnceTests {
         let note = PhoneNote(1)
         let world = try PhoneWorld.started()
         world.instrument.injections = [
-            Injection(.every { operation, paths in operation == .openDirectory && paths[0].hasSuffix("2023-11") }, .fail(.noSpace))
+            Injection(
+                .every { operation, paths in operation == .openDirectory && paths[0].hasSuffix("2023-11") },
+                .fail(.noSpace))
         ]
         try world.deliver(note)
         world.hearAndRun()
@@ -324,7 +337,9 @@ struct PhoneOnceTests {
         // The rename is the commit point; everything behind it fails.
         let second = PhoneNote(2)
         world.instrument.injections = [
-            Injection(.every { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("staging") }, .fail(.inputOutput))
+            Injection(
+                .every { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("staging") },
+                .fail(.inputOutput))
         ]
         try world.deliver(second)
         world.hearAndRun()
@@ -341,7 +356,9 @@ struct PhoneOnceTests {
         let note = PhoneNote(1)
         let world = try PhoneWorld.started()
         world.instrument.injections = [
-            Injection(.first { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("vetoes") }, .fail(.inputOutput))
+            Injection(
+                .first { operation, paths in operation == .syncDirectory && paths[0].hasSuffix("vetoes") },
+                .fail(.inputOutput))
         ]
         #expect(try world.ask(.veto, note.id.description) == .failed)
         #expect(try world.ask(.veto, note.id.description) == .done)

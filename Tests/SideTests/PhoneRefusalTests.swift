@@ -93,7 +93,8 @@ struct PhoneRefusalTests {
         #expect(world.containerFiles == [note.containerPath])
     }
 
-    @Test("50,000 strange names: all set aside, the quarantine stays within its cap, the note behind them is not starved")
+    @Test(
+        "50,000 strange names: all set aside, the quarantine stays within its cap, the note behind them is not starved")
     func flood() throws {
         let world = try PhoneWorld.started()
         world.instrument.keepsTrace = false

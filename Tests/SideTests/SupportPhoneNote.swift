@@ -63,7 +63,9 @@ struct PhoneNote {
     }
 
     /// Where the phone keeps it.
-    var containerPath: String { "/pair/phone/container/\(id.monthBucket)/\(fileExtension.appended(to: id.description))" }
+    var containerPath: String {
+        "/pair/phone/container/\(id.monthBucket)/\(fileExtension.appended(to: id.description))"
+    }
 }
 
 /// Keeps every event in order.

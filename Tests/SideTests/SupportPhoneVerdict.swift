@@ -20,7 +20,9 @@ extension PhoneWorld {
             }
             if disk.content(path) != note.body { faults.append("\(path) has other bytes") }
         }
-        for note in notes where files.count(where: { $0.contains(note.id.description) }) > 1 { faults.append("\(note.id) is there twice") }
+        for note in notes where files.count(where: { $0.contains(note.id.description) }) > 1 {
+            faults.append("\(note.id) is there twice")
+        }
         return faults + notFinal(visibleAcks(), notes, isDurable: false).map { "\($0) is acked and not final" }
     }
 
@@ -39,7 +41,8 @@ extension PhoneWorld {
     /// Those of `ids` that are neither ingested and there to the byte, nor deleted, nor vetoed.
     private func notFinal(_ ids: [ULID], _ notes: [PhoneNote], isDurable: Bool) -> [ULID] {
         guard !ids.isEmpty else { return [] }
-        let vetoed = Set((isDurable ? disk.durablePaths() : disk.paths()).filter { $0.hasPrefix("\(homePath)/vetoes/") })
+        let vetoed = Set(
+            (isDurable ? disk.durablePaths() : disk.paths()).filter { $0.hasPrefix("\(homePath)/vetoes/") })
         let outcomes = outcomes(isDurable: isDurable)
         return ids.filter { id in
             if vetoed.contains("\(homePath)/vetoes/\(id)") || outcomes[id] == .deleted { return false }
