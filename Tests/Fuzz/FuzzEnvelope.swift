@@ -10,13 +10,15 @@ import WireContract
 
 // One disk for the whole run. The fuzzer has one thread.
 nonisolated(unsafe) private let disk = SimulatedFileSystem()
-nonisolated(unsafe) private let root = FuzzRoot(disk)
+nonisolated(unsafe) private let root = must("a folder can be made") {
+    DirectoryBox(try disk.openRoot("/s", create: true))
+}
 
-private final class FuzzRoot {
+private final class DirectoryBox {
     let directory: OpenDirectory
 
-    init(_ disk: SimulatedFileSystem) {
-        directory = must("a folder can be made") { try disk.openRoot("/s", create: true) }
+    init(_ directory: consuming OpenDirectory) {
+        self.directory = directory
     }
 }
 
@@ -51,11 +53,14 @@ private func resealed(_ bytes: [UInt8]) -> [UInt8] {
 
 private func judge(_ bytes: [UInt8]) {
     must("a delivery can be put on the disk") { try disk.plant("/s/e", bytes: bytes) }
-    let own = must("a plain file of ours can be opened") { try disk.openOurs("e", in: root.directory) }
+    let byteCount = UInt64(bytes.count)
+    let own = must("a plain file of ours can be opened") {
+        FileBox(try disk.openOurs("e", in: root.directory).intoFile())
+    }
     var accepted = 0
     for kind in [EnvelopeKind.note, .ack] {
         let inspection = must("a disk without faults gives a verdict") {
-            try disk.inspect(own.file, byteCount: own.byteCount, expecting: kind)
+            try disk.inspect(own.file, byteCount: byteCount, expecting: kind)
         }
         switch inspection {
         case .faulty(let fault):
@@ -63,22 +68,22 @@ private func judge(_ bytes: [UInt8]) {
         case .envelope(let envelope):
             accepted += 1
             check(envelope.seal.kind == kind, "the kind is the one that was expected")
-            checkAccepted(envelope, bytes, own.file)
+            checkAccepted(envelope, bytes, own)
         }
     }
     check(accepted <= 1, "nothing is a note and an ack")
     // A file that is cut, or has grown, between the look at its length and the reading of it.
-    for byteCount in [0, 1, own.byteCount + 1, own.byteCount * 2, UInt64(Int64.max)] where byteCount != own.byteCount {
+    for wrong in [0, 1, byteCount + 1, byteCount * 2, UInt64(Int64.max)] where wrong != byteCount {
         let inspection = must("a lie about the length gives a verdict") {
-            try disk.inspect(own.file, byteCount: byteCount, expecting: .note)
+            try disk.inspect(own.file, byteCount: wrong, expecting: .note)
         }
         if case .envelope(let envelope) = inspection {
-            check(envelope.seal.envelopeByteCount == byteCount, "it is as long as was said")
+            check(envelope.seal.envelopeByteCount == wrong, "it is as long as was said")
         }
     }
 }
 
-private func checkAccepted(_ envelope: Envelope, _ bytes: [UInt8], _ file: borrowing OpenFile) {
+private func checkAccepted(_ envelope: Envelope, _ bytes: [UInt8], _ own: FileBox) {
     let seal = envelope.seal
     check(seal.envelopeByteCount == UInt64(bytes.count), "the lengths add up to the file's")
     check(Array(bytes.suffix(Seal.byteCount)) == seal.bytes, "a seal has one spelling")
@@ -86,7 +91,9 @@ private func checkAccepted(_ envelope: Envelope, _ bytes: [UInt8], _ file: borro
     let body = bytes.dropLast(Seal.byteCount + envelope.dictionaryBytes.count)
     check(UInt64(body.count) == seal.bodyByteCount, "what is left is the body")
     let carrier = SliceCarrier(fileSystem: disk, shouldStop: { false })
-    let sums = must("the body can be read") { try carrier.checksums(of: file, from: 0, byteCount: seal.bodyByteCount) }
+    let sums = must("the body can be read") {
+        try carrier.checksums(of: own.file, from: 0, byteCount: seal.bodyByteCount)
+    }
     check(sums == Checksums(of: body), "the body's checksums are those of its bytes")
     guard sums == seal.bodyChecksums else { return }
     let again = Seal(

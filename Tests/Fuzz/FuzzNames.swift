@@ -70,7 +70,8 @@ private func useFolders(_ name: FileName) {
             do {
                 let next = try NameRegister.set("x", in: folder, of: disk)
                 check(next.number == register.number + 1, "the next number")
-                check(try NameRegister(in: folder, of: disk) == next, "what was set is read")
+                let read = try NameRegister(in: folder, of: disk)
+                check(read == next, "what was set is read")
             } catch {
                 check(register.number == StartNumber.largest, "only the end of the count is an error: \(error)")
             }
