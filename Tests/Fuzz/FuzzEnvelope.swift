@@ -52,10 +52,11 @@ private func resealed(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 private func judge(_ bytes: [UInt8]) {
+    let folder = root  // made at its first use
     must("a delivery can be put on the disk") { try disk.plant("/s/e", bytes: bytes) }
     let byteCount = UInt64(bytes.count)
     let own = must("a plain file of ours can be opened") {
-        FileBox(try disk.openOurs("e", in: root.directory).intoFile())
+        FileBox(try disk.openOurs("e", in: folder.directory).intoFile())
     }
     var accepted = 0
     for kind in [EnvelopeKind.note, .ack] {
