@@ -69,9 +69,9 @@ extension PhoneEngine {
             case .envelope(let envelope):
                 if isOverStagingCap(envelope, byteCount: byteCount, name: name) { return 0 }
                 let inboxName = inboxName(of: name)
-                try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
+                let taken = try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
                 report(.init(.taken, id: entry.id, name: name, byteCount: byteCount, attempt: entry.attempt))
-                receive(inboxName, envelope, box: box, byteCount: byteCount, attempt: entry.attempt)
+                receive(inboxName, envelope, box: taken, byteCount: byteCount, attempt: entry.attempt)
             }
             return byteCount
         } catch {
@@ -121,15 +121,19 @@ extension PhoneEngine {
 
     /// One rename; from a spool on another file system, one copy more. The copy is not synced: until it is ingested the
     /// watch still has the recording.
+    ///
+    /// Answers the file that is in the inbox now, open. That is another file than `source` after a copy, and it is this one
+    /// that is verified, cut and synced from here on.
     private func moveIntoInbox(
         _ name: FileName, as inboxName: FileName, from spool: SpoolEnd, source: FileBox, byteCount: UInt64
-    ) throws(FileSystemError) {
+    ) throws(FileSystemError) -> FileBox {
         do {
             try fileSystem.publish(name, in: spool.toPhone, as: inboxName, in: inbox)
+            return source
         } catch  where error.reason == .crossDevice {
-            let copy = try fileSystem.createTemporary(for: inboxName, in: inbox)
+            let copy = FileBox(try fileSystem.createTemporary(for: inboxName, in: inbox))
             do throws(FileSystemError) {
-                _ = try carrier.copy(source.file, to: copy, byteCount: byteCount)
+                _ = try carrier.copy(source.file, to: copy.file, byteCount: byteCount)
                 try fileSystem.publish(inboxName.partial, in: inbox, as: inboxName, in: inbox)
             } catch {
                 _ = try? fileSystem.unlinkIfThere(inboxName.partial, in: inbox)
@@ -137,6 +141,7 @@ extension PhoneEngine {
             }
             // A crash before this leaves both: the entry is taken once more and meets its own copy.
             try fileSystem.unlinkIfThere(name, in: spool.toPhone)
+            return copy
         }
     }
 
