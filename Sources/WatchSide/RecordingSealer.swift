@@ -9,11 +9,13 @@ struct RecordingSealer {
     private let fileSystem: any FileSystem
     private let carrier: SliceCarrier
     private let shouldStop: () -> Bool
+    private let longestRecording: LongestRecording
 
     init(_ settings: RecorderSettings, _ surroundings: Surroundings) {
         self.settings = settings
         fileSystem = surroundings.fileSystem
         shouldStop = surroundings.shouldStop
+        longestRecording = LongestRecording(surroundings.fileSystem)
         carrier = SliceCarrier(fileSystem: surroundings.fileSystem, shouldStop: surroundings.shouldStop)
     }
 
@@ -132,11 +134,17 @@ struct RecordingSealer {
         let name = FileName.recording(note.id)
         let target: OpenFile
         do throws(FileSystemError) {
-            // With less than the reserve there would be no room left for the acks that free some.
-            guard try fileSystem.space(of: recordings).hasRoom(for: byteCount) else {
+            // With less than the reserve there would be no room left for the acks that free some; and a recording
+            // leaves by way of a copy in the spool, often on this very disk. A disk that is full of recordings of which
+            // none can be copied would stay so for ever.
+            var space = try fileSystem.space(of: recordings)
+            let longest = try max(longestRecording.byteCount(in: recordings), byteCount)
+            space.take(byteCount)
+            guard space.hasRoom(for: longest) else {
                 throw FileSystemError(.create, recordings.displayPath(of: name), .noSpace)
             }
             target = try fileSystem.createTemporary(for: name, in: recordings)
+            longestRecording.note(byteCount)
         } catch {
             throw .disk(error)
         }
@@ -182,5 +190,39 @@ struct RecordingSealer {
             offset += UInt64(slice.count)
         }
         return sums
+    }
+}
+
+/// How long the longest recording on the watch is: looked up once, and then as this recorder makes longer ones. What other
+/// recorders make in the same moment is not seen, so two of them may together take more than they should; then a person
+/// has to make room.
+private final class LongestRecording {
+    private let fileSystem: any FileSystem
+    private var known: UInt64?
+
+    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+
+    func byteCount(in recordings: borrowing OpenDirectory) throws(FileSystemError) -> UInt64 {
+        if let known { return known }
+        var names: [FileName] = []
+        try fileSystem.forEachName(in: recordings) { name in
+            names.append(name)
+            return true
+        }
+        var longest: UInt64 = 0
+        for name in names {
+            do throws(FileSystemError) {
+                longest = max(longest, try fileSystem.status(of: name, in: recordings).byteCount)
+            } catch {
+                // Deleted since it was listed: it needs no room.
+                if error.reason != .notFound { throw error }
+            }
+        }
+        known = longest
+        return longest
+    }
+
+    func note(_ byteCount: UInt64) {
+        known = max(known ?? 0, byteCount)
     }
 }
