@@ -120,7 +120,7 @@ final class TestPair {
         }
     }
 
-    fileprivate func end() {
+    func end() {
         for child in children { child.destroy() }
         for path in Set([root, watchHome, phoneHome, spool]).sorted() {
             // Back to what can be removed, whatever a test took away.
