@@ -96,7 +96,7 @@ struct SpoolPlaceTests {
         func idle() async throws {
             try await withPair(alone: true) { pair in
                 let daemons = [try pair.startWatch(["--retry-first", "10s"]), try pair.startPhone()]
-                try await pair.record(["--seconds", "0.1"]).forEach { _ in }
+                _ = try await pair.record(["--seconds", "0.1"])
                 try await pair.eventually("it is through") { pair.watchIDs.isEmpty }
                 try await Task.sleep(for: .milliseconds(300))
                 let before = try daemons.map { try voluntarySwitches($0.pid) }
