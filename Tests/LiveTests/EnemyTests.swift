@@ -133,6 +133,12 @@ struct EnemyTests {
                     altered[altered.count - 64 + place] ^= 0xff
                     all.append(altered)
                 }
+                // The body (an ack has none, so its dictionary), and the dictionary.
+                for place in [0, good.count - 74] {
+                    var altered = good
+                    altered[place] ^= 1
+                    all.append(altered)
+                }
                 for place in [0, 8] {
                     var huge = good
                     for offset in 0..<8 { huge[huge.count - 64 + place + offset] = 0xff }
@@ -147,8 +153,8 @@ struct EnemyTests {
             try await pair.eventually("all are set aside") {
                 (pair.queueToPhone + pair.queueToWatch).allSatisfy { !$0.hasPrefix("0000000000-") }
             }
-            #expect(pair.quarantine(.phone).count == 78, "each with its reason")
-            #expect(pair.quarantine(.watch).count == 78)
+            #expect(pair.quarantine(.phone).count == 80, "each with its reason")
+            #expect(pair.quarantine(.watch).count == 80)
             #expect(pair.container.keys.filter { held.contains($0) }.sorted() == held)
             #expect(pair.container.count == held.count + 3, "nothing of it was ingested")
         }
