@@ -7,6 +7,20 @@
 /// One of the three folders of a pair.
 package enum FolderKind: String, Hashable, Sendable {
     case watch, phone, spool
+
+    /// Everything that stands in one.
+    fileprivate var names: [FileName] {
+        switch self {
+        case .watch:
+            ["format", "lock", "pairing", "starts", "recordings", "quarantine", "requests", "journal"]
+        case .phone:
+            [
+                "format", "lock", "pairing", "starts", "inbox", "staging", "container", "ledger", "vetoes",
+                "quarantine", "requests", "journal",
+            ]
+        case .spool: ["format", "watch.lock", "phone.lock", "pairing", "to-phone", "to-watch"]
+        }
+    }
 }
 
 /// The two sides.
@@ -38,7 +52,7 @@ package enum FolderError: Error, Hashable, Sendable, CustomStringConvertible {
         case .newerFormat(let path, let found, let understood):
             "cannot use \(path): its format is \(found) and this build understands \(understood); use a newer build"
         case .notThatFolder(let path, let wanted, let found):
-            "cannot use \(path) as a \(wanted.rawValue) folder: its format file says \"\(found)\"; name another folder"
+            "cannot use \(path) as a \(wanted.rawValue) folder, there is \"\(found)\" in it; name another or an empty folder"
         case .disk(let error): error.description
         }
     }
@@ -56,6 +70,9 @@ extension FileSystem {
             let root = try openOurRoot(path, create: create)
             var text = try formatText(in: root)
             if text == nil, create {
+                if let stranger = try stranger(in: root, kind) {
+                    throw FolderError.notThatFolder(path: path, wanted: kind, found: "no format file, but \(stranger)")
+                }
                 try writeFormat(kind, nonce: nonce, in: root)
                 // What stands there now counts, not what we meant to write: another process may have come first, and
                 // have made something else of this folder.
@@ -71,6 +88,19 @@ extension FileSystem {
         } catch {
             preconditionFailure("only two kinds of errors are thrown above: \(error)")
         }
+    }
+
+    /// A name that no folder of this kind has: then it is somebody's folder (`--home ~`), and must not become one of ours.
+    private func stranger(
+        in root: borrowing OpenDirectory, _ kind: FolderKind
+    ) throws(FileSystemError) -> FileName? {
+        var found: FileName?
+        try forEachName(in: root) { name in
+            // A fresh ext4 has `lost+found` in its root.
+            if !name.isPartial, name != "lost+found", !kind.names.contains(name) { found = name }
+            return found == nil
+        }
+        return found
     }
 
     private func formatText(in root: borrowing OpenDirectory) throws(FileSystemError) -> String? {

@@ -135,7 +135,7 @@ import WireContract
     }
 
     @Test func aDiskThatIsNearlyFullRefusesARecordingAndKeepsRoomForAcks() throws {
-        let world = try WatchWorld(capacityByteCount: 3 * 1_024 * 1_024)
+        let world = try WatchWorld(capacityByteCount: 4 * 1_024 * 1_024)
         let outcomes = try world.record(5, seconds: 60)  // 960 kB each
         #expect(outcomes.count == 2)
         #expect(world.temporaries == [])

@@ -24,6 +24,20 @@ struct FoldersTests {
         #expect(disk.paths() == ["/home", "/home/format"])
     }
 
+    @Test("a folder with somebody's things in it does not become one of ours; one of ours that lost its format does")
+    func somebodysFolder() throws {
+        let disk = SimulatedFileSystem()
+        try disk.makeDirectory("/home")
+        try disk.write([1], to: "/home/thesis.txt")
+        #expect(
+            folderFailure { _ = try open(.watch, disk) }
+                == .notThatFolder(path: "/home", wanted: .watch, found: "no format file, but thesis.txt"))
+        #expect(disk.paths() == ["/home", "/home/thesis.txt"])
+        try disk.move("/home/thesis.txt", to: "/home/recordings")
+        try disk.makeDirectory("/home/lost+found")
+        _ = try open(.watch, disk)
+    }
+
     @Test("a newer format, and whatever is none of ours, is refused and not touched")
     func newerFormat() throws {
         for (text, isNewer) in [
