@@ -9,13 +9,11 @@ struct RecordingSealer {
     private let fileSystem: any FileSystem
     private let carrier: SliceCarrier
     private let shouldStop: () -> Bool
-    private let longestRecording: LongestRecording
 
     init(_ settings: RecorderSettings, _ surroundings: Surroundings) {
         self.settings = settings
         fileSystem = surroundings.fileSystem
         shouldStop = surroundings.shouldStop
-        longestRecording = LongestRecording(surroundings.fileSystem)
         carrier = SliceCarrier(fileSystem: surroundings.fileSystem, shouldStop: surroundings.shouldStop)
     }
 
@@ -134,17 +132,11 @@ struct RecordingSealer {
         let name = FileName.recording(note.id)
         let target: OpenFile
         do throws(FileSystemError) {
-            // With less than the reserve there would be no room left for the acks that free some; and a recording
-            // leaves by way of a copy in the spool, often on this very disk. A disk that is full of recordings of which
-            // none can be copied would stay so for ever.
-            var space = try fileSystem.space(of: recordings)
-            let longest = try max(longestRecording.byteCount(in: recordings), byteCount)
-            space.take(byteCount)
-            guard space.hasRoom(for: longest) else {
+            // With less there would be no room for its copy in the spool, nor for the acks that free some.
+            guard try hasRoom(for: byteCount, in: recordings) else {
                 throw FileSystemError(.create, recordings.displayPath(of: name), .noSpace)
             }
             target = try fileSystem.createTemporary(for: name, in: recordings)
-            longestRecording.note(byteCount)
         } catch {
             throw .disk(error)
         }
@@ -158,6 +150,33 @@ struct RecordingSealer {
             throw .disk(error)
         }
         return (FileBox(target), byteCount)
+    }
+
+    private func hasRoom(
+        for byteCount: UInt64, in recordings: borrowing OpenDirectory
+    ) throws(FileSystemError) -> Bool {
+        let space = try fileSystem.space(of: recordings)
+        // No recording is larger than all that is used, and none takes less than a block: on a disk with room nobody
+        // need look at each of them.
+        var others = RecordingsOnDisk()
+        others.largestByteCount = space.totalByteCount - min(space.totalByteCount, space.freeByteCount)
+        others.count = others.largestByteCount / 4_096
+        if space.hasRoom(forRecordingOf: byteCount, beside: others) { return true }
+        others = RecordingsOnDisk()
+        var names: [FileName] = []
+        try fileSystem.forEachName(in: recordings) { name in
+            names.append(name)
+            return true
+        }
+        for name in names {
+            do {
+                others.add(byteCount: try fileSystem.status(of: name, in: recordings).byteCount)
+            } catch  where error.reason == .notFound {
+                // Acked and deleted in between.
+                continue
+            }
+        }
+        return space.hasRoom(forRecordingOf: byteCount, beside: others)
     }
 
     // MARK: The body
@@ -190,39 +209,5 @@ struct RecordingSealer {
             offset += UInt64(slice.count)
         }
         return sums
-    }
-}
-
-/// How long the longest recording on the watch is: looked up once, and then as this recorder makes longer ones. What other
-/// recorders make in the same moment is not seen, so two of them may together take more than they should; then a person
-/// has to make room.
-private final class LongestRecording {
-    private let fileSystem: any FileSystem
-    private var known: UInt64?
-
-    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
-
-    func byteCount(in recordings: borrowing OpenDirectory) throws(FileSystemError) -> UInt64 {
-        if let known { return known }
-        var names: [FileName] = []
-        try fileSystem.forEachName(in: recordings) { name in
-            names.append(name)
-            return true
-        }
-        var longest: UInt64 = 0
-        for name in names {
-            do throws(FileSystemError) {
-                longest = max(longest, try fileSystem.status(of: name, in: recordings).byteCount)
-            } catch {
-                // Deleted since it was listed: it needs no room.
-                if error.reason != .notFound { throw error }
-            }
-        }
-        known = longest
-        return longest
-    }
-
-    func note(_ byteCount: UInt64) {
-        known = max(known ?? 0, byteCount)
     }
 }

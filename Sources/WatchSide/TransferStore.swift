@@ -27,6 +27,9 @@ enum RequeueResult {
     case renamed(EntryName)
     /// The phone took it in that moment.
     case taken
+    /// It is no plain file of ours any more: a power cut or somebody's backup left a second name of it. The phone will never
+    /// take it, under whatever name.
+    case refused(Refusal)
     case trouble(FileSystemError)
 }
 
@@ -51,10 +54,11 @@ final class TransferStore {
 
     // MARK: Enqueue
 
-    /// Copies a recording into `toPhone`. `space` is what is free there; what is written is taken from it.
+    /// Copies a recording into `toPhone`. `space` is what is free there; what is written is taken from it. `alone`: nothing
+    /// of ours lies in the spool.
     func enqueue(
         _ id: ULID, attempt: Int, from recordings: borrowing OpenDirectory, to toPhone: borrowing OpenDirectory,
-        space: inout FreeSpace
+        alone: Bool, space: inout FreeSpace
     ) -> EnqueueResult {
         do throws(FileSystemError) {
             let source = try fileSystem.openOurs(.recording(id), in: recordings)
@@ -65,7 +69,7 @@ final class TransferStore {
                 guard Self.names(envelope.dictionary, id) else {
                     return .altered(detail: "its dictionary does not name this id")
                 }
-                guard space.hasRoom(for: source.byteCount) else { return .full }
+                guard space.hasRoom(for: source.byteCount, alone: alone) else { return .full }
                 space.take(source.byteCount)
                 return copy(source, envelope.seal, as: nextName(id, attempt: attempt), to: toPhone)
             }
@@ -163,11 +167,17 @@ final class TransferStore {
 
     func requeue(_ entry: EntryName, attempt: Int, in toPhone: borrowing OpenDirectory) -> RequeueResult {
         do throws(FileSystemError) {
+            if let refusal = try refusal(of: entry, in: toPhone) { return .refused(refusal) }
             return .renamed(
                 try publish(entry.fileName, as: nextName(entry.id, attempt: attempt), in: toPhone))
         } catch {
             return error.reason == .notFound ? .taken : .trouble(error)
         }
+    }
+
+    /// Why the phone will never take this entry; `nil` when it can.
+    func refusal(of entry: EntryName, in toPhone: borrowing OpenDirectory) throws(FileSystemError) -> Refusal? {
+        Refusal(ofFile: try fileSystem.status(of: entry.fileName, in: toPhone))
     }
 
     /// Takes an entry back, and says whether it was still there.

@@ -38,6 +38,16 @@ extension WatchEngine {
     private func meetEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
         var directives: [WatchDirective] = []
         for entry in try transfers.entries(in: spool.toPhone) {
+            do {
+                if let refusal = try transfers.refusal(of: entry, in: spool.toPhone) {
+                    // No transfer of ours: the phone will not take it.
+                    refuse(entry.fileName, "\(refusal); \(refusal.remedy)")
+                    continue
+                }
+            } catch  where error.reason == .notFound {
+                // Taken since it was listed.
+                continue
+            }
             if !node.holds(entry.id) {
                 do {
                     guard let byteCount = try home.byteCount(ofRecording: entry.id) else { continue }
@@ -145,7 +155,8 @@ extension WatchEngine {
             return .trouble(error)
         }
         defer { batch.space = space }
-        return transfers.enqueue(id, attempt: attempt, from: home.recordings, to: spool.toPhone, space: &space)
+        return transfers.enqueue(
+            id, attempt: attempt, from: home.recordings, to: spool.toPhone, alone: node.entries.isEmpty, space: &space)
     }
 
     private func requeue(_ id: ULID, _ entry: EntryName, _ attempt: Int, _ spool: SpoolEnd, at now: Moment) {
@@ -156,6 +167,10 @@ extension WatchEngine {
             tell(.requeued(id, from: entry, to: renamed), at: now, into: &directives)
         case .taken:
             finished(entry, .delivered, at: now)
+        case .refused(let refusal):
+            // Left alone, as the phone leaves it; the recording is sent anew.
+            refuse(entry.fileName, "\(refusal); \(refusal.remedy)")
+            finished(entry, .failed(.fileAccessDenied), at: now)
         case .trouble(let error):
             trouble(.entries, error, id: id, at: now)
             tell(.requeueFailed(id, entry), at: now, into: &directives)

@@ -36,6 +36,19 @@ package struct WatchSettings: Hashable, Sendable {
     }
 }
 
+/// What `recordings/` holds, as far as room is concerned.
+package struct RecordingsOnDisk: Hashable, Sendable {
+    package var count: UInt64 = 0
+    package var largestByteCount: UInt64 = 0
+
+    package init() {}
+
+    package mutating func add(byteCount: UInt64) {
+        count += 1
+        largestByteCount = max(largestByteCount, byteCount)
+    }
+}
+
 extension FreeSpace {
     /// What the watch leaves free on a disk: the phone's acks and its ledger need room before the watch can delete
     /// anything, and often it is the same disk. A twentieth of it, at least 1 MiB and at most 64 MiB.
@@ -46,9 +59,25 @@ extension FreeSpace {
 
     /// Whether the reserve is still free once `byteCount` bytes more are written, in blocks of 4 KiB as the common file
     /// systems count them.
-    package func hasRoom(for byteCount: UInt64) -> Bool {
-        let (needed, overflow) = FreeSpace.inBlocks(byteCount).addingReportingOverflow(reserveByteCount)
+    ///
+    /// With `alone`, half the reserve: when nothing lies in the spool, nobody but this one copy can bring the ack that
+    /// makes room. The ledger grows by a row while the disk stays as full as `record` made it, so without this a disk
+    /// that was filled up to the reserve would stand still for ever.
+    package func hasRoom(for byteCount: UInt64, alone: Bool = false) -> Bool {
+        let (needed, overflow) = FreeSpace.inBlocks(byteCount).addingReportingOverflow(
+            alone ? reserveByteCount / 2 : reserveByteCount)
         return !overflow && needed <= freeByteCount
+    }
+
+    /// Whether one more recording may be made beside `others`: behind it, there must be room for a second copy of the
+    /// largest of all, because that is how it leaves, and for what the phone writes down about each.
+    package func hasRoom(forRecordingOf byteCount: UInt64, beside others: RecordingsOnDisk) -> Bool {
+        let ownBlocks = FreeSpace.inBlocks(byteCount)
+        let rows = (others.count + 1) * 1_024
+        let (needed, overflow) = ownBlocks.addingReportingOverflow(
+            max(ownBlocks, FreeSpace.inBlocks(others.largestByteCount)))
+        let (sum, sumOverflow) = needed.addingReportingOverflow(rows)
+        return !overflow && !sumOverflow && hasRoom(for: sum)
     }
 
     /// Counts `byteCount` bytes as written, so that a batch asks the disk once.
