@@ -39,8 +39,11 @@ package final class Container {
         var isOther = mustLook
         mustLook = true
         if try !isStill(root, named: "container", in: home) {
-            root = DirectoryBox(try fileSystem.openOurDirectory("container", in: home, create: true))
+            let found = DirectoryBox(try fileSystem.openOurDirectory("container", in: home, create: true))
+            // Before it is taken for ours: if this fails, the next look comes here again, and not past it with a
+            // container whose own name is not durable.
             try fileSystem.sync(home)
+            root = found
             months = []
             isOther = true
         }
