@@ -35,7 +35,8 @@ let package = Package(
             swiftSettings: strict),
 
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
-        .testTarget(name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),
+        .testTarget(
+            name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SideTests", dependencies: ["WatchSide", "PhoneSide", "Spooling", "Simulation"],
             swiftSettings: strict),

@@ -99,6 +99,7 @@ package final class PhoneEngine: Engine {
             let requestDirectory = try fileSystem.openOurDirectory("requests", in: home, create: true)
             _ = try fileSystem.openOurDirectory("container", in: home, create: true)
             try fileSystem.sync(home)
+            _ = try fileSystem.sweepTemporaries(in: home)
             _ = try fileSystem.sweepTemporaries(in: inbox)
             try fileSystem.dropSecondNames(in: inbox)
             try fileSystem.dropSecondNames(in: staging)
@@ -138,6 +139,7 @@ package final class PhoneEngine: Engine {
             at: spoolPath, side: .phone, fileSystem: fileSystem, holder: surroundings.holder,
             nonce: surroundings.random())
         do throws(FileSystemError) {
+            _ = try fileSystem.sweepTemporaries(in: end.root)
             _ = try fileSystem.sweepTemporaries(in: end.toWatch)
             let known = try NameRegister(in: pairingDirectory, of: fileSystem).flatMap {
                 PairingID(utf8: $0.value.utf8)

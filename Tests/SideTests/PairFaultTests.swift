@@ -10,7 +10,9 @@ import Testing
 
         /// A read or write that moves half of what was asked.
         static let short = Fault(testDescription: "short", reason: nil)
-        static func fails(_ reason: FileSystemError.Reason) -> Fault { Fault(testDescription: "\(reason)", reason: reason) }
+        static func fails(_ reason: FileSystemError.Reason) -> Fault {
+            Fault(testDescription: "\(reason)", reason: reason)
+        }
 
         var effect: Injection.Effect { reason.map { .fail($0) } ?? .short }
     }
@@ -24,7 +26,9 @@ import Testing
     func everyCallFailsOnce(_ side: Side, _ fault: Fault) throws {
         let count = try PairKillTests.callCount(side, .pairHome)
         for call in 1...count {
-            let world = try PairKillTests.play(side, .pairHome) { $0 == 1 ? [Injection(.call(call), fault.effect)] : [] }
+            let world = try PairKillTests.play(side, .pairHome) {
+                $0 == 1 ? [Injection(.call(call), fault.effect)] : []
+            }
             #expect(world.violations == [], "the \(side)'s call \(call) of \(count) fails")
             if !world.violations.isEmpty { return }
         }

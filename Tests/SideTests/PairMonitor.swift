@@ -1,8 +1,8 @@
-import Simulation
 import Spooling
 import WireContract
 
 @testable import PhoneSide
+@testable import Simulation
 
 // The judge of the pair: looks at the disk, and believes nothing that either side says of itself.
 //
@@ -28,7 +28,19 @@ enum PairPath {
     static let vetoes = "/pair/phone/vetoes/"
 
     static func recording(_ id: ULID) -> String { recordings + "\(id).note" }
-    static func last(_ path: String) -> String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+    static func last(_ path: String) -> String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
+}
+
+extension SimulatedFileSystem {
+    /// The paths directly in a directory, sorted. (`paths()` walks all of the disk, and is asked for much more often here
+    /// than in a test of one side.)
+    func paths(directlyIn directory: String, in view: DiskView = .written) -> [String] {
+        guard let number = try? kernel.image.resolve(directory, in: view) else { return [] }
+        let names = view == .written ? kernel.image[number].names : kernel.image[number].durableNames
+        return names.keys.sorted().map { "\(directory)/\($0)" }
+    }
 }
 
 final class PairMonitor {
@@ -51,6 +63,8 @@ final class PairMonitor {
     var mayBeAbsent: Set<ULID> = []
     /// Several spools that are or were this pair's: an ack may lie in one that was just moved away.
     var spoolPaths = [PairPath.spool]
+    /// Entries that a cut of the power left with a second name: no side touches them, and none is a transfer any more.
+    private var refusedEntries: Set<String> = []
     private(set) var violations: [String] = []
     private(set) var ackCount = 0
 
@@ -90,6 +104,12 @@ final class PairMonitor {
         for id in ids { told[id]?.isOfTheFuture = false }
     }
 
+    func powerWasCut() {
+        for path in disk.paths(directlyIn: "/pair/spool/to-phone") where (disk.status(path)?.linkCount ?? 1) > 1 {
+            refusedEntries.insert(path)
+        }
+    }
+
     // MARK: P1
 
     func check(after what: @autoclosure () -> String) {
@@ -100,7 +120,9 @@ final class PairMonitor {
                 finalOnce.insert(id)
                 continue
             }
-            if !durable.starts(with: recording.body) || durable.count < recording.body.count + Seal.byteCount {
+            if durable.count < recording.body.count + Seal.byteCount
+                || Array(durable.prefix(recording.body.count)) != recording.body
+            {
                 violated("P1: the watch's copy of \(id) is not what was recorded; after \(what())")
             }
         }
@@ -117,26 +139,30 @@ final class PairMonitor {
         case .ingesting: return "the durable row is `ingesting`"
         case .ingested: break
         }
-        let held = heldPaths(of: id, in: disk.durablePaths())
-        guard let path = held.first, let durable = disk.durableContent(path) else { return "not durable in the container" }
+        let held = heldPaths(of: id, in: .durable)
+        guard let path = held.first, let durable = disk.durableContent(path) else {
+            return "not durable in the container"
+        }
         guard held.count == 1 else { return "durable \(held.count) times in the container" }
         guard row.content.byteCount == UInt64(durable.count), row.content.checksums == Checksums(of: durable) else {
             return "the container's durable bytes are not those of the row"
         }
         if let recording = told[id], durable != recording.body { return "other bytes than were recorded" }
         let inode = disk.status(path)?.inode
-        for other in disk.paths() where other.hasPrefix(PairPath.staging) && disk.status(other)?.inode == inode {
+        for other in disk.paths(directlyIn: "/pair/phone/staging") where disk.status(other)?.inode == inode {
             return "\(other) shares its inode with the container"
         }
         return nil
     }
 
-    func heldPaths(of id: ULID, in paths: [String]) -> [String] {
-        paths.filter { $0.hasPrefix(PairPath.container) && PairPath.last($0).hasPrefix(id.description) }
+    func heldPaths(of id: ULID, in view: DiskView = .written) -> [String] {
+        disk.paths(directlyIn: "/pair/phone/container", in: view).flatMap { month in
+            disk.paths(directlyIn: month, in: view).filter { PairPath.last($0).hasPrefix(id.description) }
+        }
     }
 
     private func durableRow(of id: ULID) -> LedgerRow? {
-        let generations = disk.durablePaths().filter { $0.hasPrefix(PairPath.ledger) && $0.hasSuffix(".ledger") }
+        let generations = disk.paths(directlyIn: "/pair/phone/ledger", in: .durable).filter { $0.hasSuffix(".ledger") }
         guard let last = generations.max(), let bytes = disk.durableContent(last) else { return nil }
         var found: LedgerRow?
         var position = 0
@@ -166,15 +192,13 @@ final class PairMonitor {
     }
 
     func pairing(of spoolPath: String) -> PairingID? {
-        let names = disk.paths().filter { $0.hasPrefix(spoolPath + "/pairing/") }
-        return names.max().flatMap { PairingID(utf8: $0.utf8.suffix(16)) }
+        disk.paths(directlyIn: spoolPath + "/pairing").last.flatMap { PairingID(utf8: $0.utf8.suffix(16)) }
     }
 
     private func isAckVisible(of id: ULID) -> Bool {
         for spoolPath in spoolPaths {
             let pairing = pairing(of: spoolPath)
-            for path in disk.paths()
-            where path.hasPrefix(spoolPath + "/to-watch/") && path.hasSuffix(".ack") {
+            for path in disk.paths(directlyIn: spoolPath + "/to-watch") where path.hasSuffix(".ack") {
                 if let bytes = disk.content(path), let ack = Self.ack(bytes), ack.id == id, ack.pairing == pairing {
                     return true
                 }
@@ -204,9 +228,9 @@ extension PairMonitor: PairObserver {
     func didPublish(_ path: String, as newPath: String, by process: String) {
         if newPath.hasPrefix(PairPath.toPhone) {
             guard let entry = FileName(PairPath.last(newPath)).flatMap({ EntryName($0) }) else { return }
-            let others = disk.paths().filter {
-                $0.hasPrefix(PairPath.toPhone) && !$0.hasSuffix(".part") && $0.contains(entry.id.description)
-                    && disk.status($0)?.linkCount == 1
+            let others = disk.paths(directlyIn: "/pair/spool/to-phone").filter {
+                !$0.hasSuffix(".part") && $0.contains(entry.id.description)
+                    && !refusedEntries.contains($0)
             }
             if others.count > 1 { violated("\(others.count) entries of \(entry.id) lie in the spool: \(others)") }
         } else if newPath.hasPrefix(PairPath.container) {
@@ -214,11 +238,13 @@ extension PairMonitor: PairObserver {
                 violated("\(newPath) is in the container and names no id")
                 return
             }
-            let held = heldPaths(of: id, in: disk.paths())
+            let held = heldPaths(of: id)
             if held.count > 1 { violated("P4: \(id) is in the container \(held.count) times: \(held)") }
             guard let recording = told[id] else { return }
             if disk.content(newPath) != recording.body { violated("P5: \(newPath) is not what was recorded") }
-            if recording.isOfTheFuture { violated("P7: \(newPath) was ingested by a build that does not understand it") }
+            if recording.isOfTheFuture {
+                violated("P7: \(newPath) was ingested by a build that does not understand it")
+            }
         }
     }
 

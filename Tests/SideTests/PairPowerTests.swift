@@ -44,7 +44,9 @@ import Testing
             let world = PairWorld(.pairJournalled)
             let loss = PowerLoss.random(seed: UInt64(call))
             let seat = side == .watch ? world.watch : world.phone
-            seat.plan = { $0 == 1 ? [Injection(.call(call), .before({ [unowned world] in world.losePower(loss) }))] : [] }
+            seat.plan = {
+                $0 == 1 ? [Injection(.call(call), .before({ [unowned world] in world.losePower(loss) }))] : []
+            }
             try PairCanonical.play(world)
             #expect(world.violations == [], "power cut (\(loss)) at call \(call) of \(count) of the \(side)")
             if !world.violations.isEmpty { return }
@@ -59,7 +61,10 @@ import Testing
         for call in 1...count + 1 {
             let world = PairWorld()
             let first = try? world.record(
-                world.bytes(300), injections: [Injection(.call(call), .before({ [unowned world] in world.losePower(Self.loss(loss, at: call)) }))])
+                world.bytes(300),
+                injections: [
+                    Injection(.call(call), .before({ [unowned world] in world.losePower(Self.loss(loss, at: call)) }))
+                ])
             #expect((first != nil) == (call > count))
             // Behind the last call: `record` has returned.
             if call > count { world.losePower(loss) }

@@ -14,7 +14,12 @@ import WireContract
 final class PairHistory: History {
     private(set) var events: [PairEvent] = []
 
-    func record(_ event: PairEvent) { events.append(event) }
+    func record(_ event: PairEvent) {
+        events.append(event)
+        if pairDebug {
+            print("H", event.kind, event.phase, event.id.map { "\($0)".suffix(5) } ?? "", event.detail ?? "")
+        }
+    }
     func commit() {}
 
     func count(_ kind: PairEvent.Kind, _ id: ULID? = nil) -> Int {
@@ -186,6 +191,7 @@ final class PairWorld {
     /// Also inside a call of either side: both find themselves dead.
     func losePower(_ loss: PowerLoss) {
         disk.losePower(loss)
+        monitor.powerWasCut()
         monitor.check(after: "the power was cut (\(loss))")
     }
 
@@ -269,11 +275,11 @@ final class PairWorld {
 
     /// (What has a second name is none: it is left alone.)
     var entries: [String] {
-        disk.paths().filter {
-            $0.hasPrefix(PairPath.toPhone) && $0.hasSuffix(".note") && disk.status($0)?.linkCount == 1
+        disk.paths(directlyIn: "/pair/spool/to-phone").filter {
+            $0.hasSuffix(".note") && disk.status($0)?.linkCount == 1
         }
     }
-    var acks: [String] { disk.paths().filter { $0.hasPrefix(PairPath.toWatch) && $0.hasSuffix(".ack") } }
+    var acks: [String] { disk.paths(directlyIn: "/pair/spool/to-watch").filter { $0.hasSuffix(".ack") } }
 
     /// What is left at the end: every note is in the container once, with its bytes, and nothing else is anywhere.
     func checkTheEnd() {
@@ -281,7 +287,7 @@ final class PairWorld {
         let paths = disk.paths()
         for id in monitor.ids {
             guard let recording = monitor.told[id] else { continue }
-            let held = monitor.heldPaths(of: id, in: paths)
+            let held = monitor.heldPaths(of: id)
             if monitor.unwanted.contains(id) || recording.isOfTheFuture {
                 if !held.isEmpty { monitor.violated("\(id) is in the container and should not be: \(held)") }
                 continue
@@ -409,3 +415,4 @@ extension DiskImage {
         return world.disk.snapshot()
     }
 }
+nonisolated(unsafe) var pairDebug = false
