@@ -103,7 +103,8 @@ struct EnemyTests {
             #expect(before.count == (geteuid() == 0 ? 33 : 24) && !before.contains("gone"))
 
             try await crossAndLive(pair)
-            // So that each folder was met, and met again.
+            #expect(planted.map(Disk.portrait) == before)
+            // Met, and by now met again.
             for tool in [Tool.watch, .phone] {
                 try await pair.eventually("\(tool) reports them") { try pair.count("refused", tool) >= 8 }
             }
