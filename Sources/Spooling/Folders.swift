@@ -80,6 +80,7 @@ extension FileSystem {
             }
             guard let text else { throw FileSystemError(.open, root.displayPath(of: "format"), .notFound) }
             if let error = judgeFormat(text, wanted: kind, path: path) { throw error }
+            if create { try sweepFormats(in: root) }
             return root
         } catch let error as FolderError {
             throw error
@@ -134,6 +135,20 @@ extension FileSystem {
             try publishDurably(Array(text.utf8), as: "format", temporary: temporary, in: root)
         } catch  where error.reason == .exists {
             // The other side, or a `record`, came first. With which words, the caller looks.
+        }
+    }
+
+    /// What a start left that was killed while it wrote a format. Only these: the user named this folder, and may keep
+    /// other things in it.
+    private func sweepFormats(in root: borrowing OpenDirectory) throws(FileSystemError) {
+        var names: [FileName] = []
+        try forEachName(in: root) { name in
+            if name.hasPrefix("format-"), name.isPartial { names.append(name) }
+            return names.count < 64
+        }
+        for name in names.sorted() {
+            // What cannot be swept, because it is not ours or the disk fails, is in nobody's way.
+            _ = try? sweepTemporary(name, in: root)
         }
     }
 
