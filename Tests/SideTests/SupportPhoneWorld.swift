@@ -132,8 +132,10 @@ final class PhoneWorld {
         return path
     }
 
-    /// Every readable ack in the spool, in the order of names.
-    func acks() -> [ULID] { ackEntries().map(\.id) }
+    /// The ids of every ack in the spool, in the order of names. One that cannot be read is an issue.
+    func acks() -> [ULID] { acks(among: disk.paths()) }
+
+    func acks(among paths: [String]) -> [ULID] { ackEntries(among: paths).map(\.id) }
 
     struct AckEntry {
         let path: String
@@ -142,24 +144,32 @@ final class PhoneWorld {
         let dictionary: PropertyListDictionary
     }
 
-    func ackEntries() -> [AckEntry] {
-        names(in: "\(spoolPath)/to-watch").filter { $0.hasSuffix(".ack") }.compactMap { name in
-            let path = "\(spoolPath)/to-watch/\(name)"
-            guard let bytes = disk.content(path) else { return nil }
-            let view = disk.asProcess("reader")
-            defer { view.kill() }
-            guard let directory = try? view.openRoot("\(spoolPath)/to-watch", create: false),
-                let fileName = FileName(name), let own = try? view.openOurs(fileName, in: directory),
-                case .envelope(let envelope) = try? view.inspect(
-                    own.file, byteCount: UInt64(bytes.count), expecting: .ack),
+    func ackEntries() -> [AckEntry] { ackEntries(among: disk.paths()) }
+
+    private func ackEntries(among paths: [String]) -> [AckEntry] {
+        let names = paths.names(in: "\(spoolPath)/to-watch").filter { $0.hasSuffix(".ack") }
+        guard !names.isEmpty else { return [] }
+        guard let directory = try? disk.openRoot("\(spoolPath)/to-watch", create: false) else {
+            Issue.record("the spool cannot be opened")
+            return []
+        }
+        var entries: [AckEntry] = []
+        for name in names {
+            guard let fileName = FileName(name), let own = try? disk.openOurs(fileName, in: directory),
+                case .envelope(let envelope) = try? disk.inspect(
+                    own.file, byteCount: own.byteCount, expecting: .ack),
                 case .understood(_, let id, _) = IngestAck.read(envelope.dictionary, understands: 9),
                 let entry = EntryName(fileName), entry.kind == .ack, entry.id == id
             else {
-                Issue.record("not a readable ack: \(path)")
-                return nil
+                Issue.record("not a readable ack: \(name)")
+                continue
             }
-            return AckEntry(path: path, id: id, seal: envelope.seal, dictionary: envelope.dictionary)
+            entries.append(
+                AckEntry(
+                    path: "\(spoolPath)/to-watch/\(name)", id: id, seal: envelope.seal,
+                    dictionary: envelope.dictionary))
         }
+        return entries
     }
 
     /// Takes the acks away, as the watch does.
@@ -169,11 +179,7 @@ final class PhoneWorld {
 
     // MARK: Looking
 
-    func names(in directory: String) -> [String] {
-        let prefix = directory + "/"
-        return disk.paths().filter { $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains("/") }
-            .map { String($0.dropFirst(prefix.count)) }
-    }
+    func names(in directory: String) -> [String] { disk.paths().names(in: directory) }
 
     func phone(_ folder: String) -> [String] { names(in: "\(homePath)/\(folder)") }
 
@@ -184,8 +190,10 @@ final class PhoneWorld {
     var quarantineReasons: [String] { inQuarantine.map(\.reason.description) }
 
     /// Every file in the container, by path.
-    var containerFiles: [String] {
-        disk.paths().filter { $0.hasPrefix("\(homePath)/container/") && disk.status($0)?.kind == .regular }
+    var containerFiles: [String] { containerFiles(among: disk.paths()) }
+
+    func containerFiles(among paths: [String]) -> [String] {
+        paths.filter { $0.hasPrefix("\(homePath)/container/") && disk.status($0)?.kind == .regular }
     }
 
     func containerFiles(of id: ULID) -> [String] { containerFiles.filter { $0.contains(id.description) } }
