@@ -67,6 +67,7 @@ extension PhoneEngine {
                 try quarantine.take(name, from: spool.toPhone, reason: QuarantineReason(fault), subject: nil)
                 report(.init(.setAside, name: name, byteCount: byteCount, detail: "\(fault)"))
             case .envelope(let envelope):
+                if try setAsideIfOther(envelope, entry, name, in: spool.toPhone) { return 0 }
                 if isOverStagingCap(envelope, byteCount: byteCount, name: name) { return 0 }
                 let inboxName = inboxName(of: name)
                 let taken = try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
@@ -99,6 +100,19 @@ extension PhoneEngine {
 
     private func postpone(_ name: FileName) {
         if postponed.count < Self.mostSkipped { postponed.insert(name) }
+    }
+
+    /// Whether the payload has an id and it is not its name's; then it was set aside.
+    ///
+    /// No build of ours sends that. A cut of the power makes it of a recording of an envelope: the phone's cut of the
+    /// staged file survives and its renames do not, and there lies, under the entry's name, what the recording was of.
+    private func setAsideIfOther(
+        _ envelope: Envelope, _ entry: EntryName, _ name: FileName, in directory: borrowing OpenDirectory
+    ) throws(FileSystemError) -> Bool {
+        guard let id = Self.gate(envelope, understands: settings.understands).id, id != entry.id else { return false }
+        try quarantine.take(name, from: directory, reason: .strangeName, subject: nil)
+        report(.init(.setAside, name: name, detail: QuarantineReason.strangeName.description))
+        return true
     }
 
     /// Payloads of the future may fill staging only so far; then their transfers stay in the spool (7015), and what is
@@ -180,8 +194,10 @@ extension PhoneEngine {
                 try quarantine.take(name, from: inbox, reason: QuarantineReason(fault), subject: nil)
                 report(.init(.setAside, name: name, byteCount: byteCount, detail: "\(fault)"))
             case .envelope(let envelope):
-                let attempt = FileName(bytes: name.bytes.dropFirst(17)).flatMap(EntryName.init)?.attempt ?? 1
-                receive(name, envelope, box: box, byteCount: byteCount, attempt: attempt)
+                // None for what `quarantine retry` put there.
+                let entry = FileName(bytes: name.bytes.dropFirst(17)).flatMap(EntryName.init)
+                if let entry, try setAsideIfOther(envelope, entry, name, in: inbox) { return }
+                receive(name, envelope, box: box, byteCount: byteCount, attempt: entry?.attempt ?? 1)
             }
         } catch {
             refuse(name, error)

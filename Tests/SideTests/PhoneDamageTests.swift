@@ -261,7 +261,7 @@ struct PhoneDamageTests {
         world.run()
         let calls = world.instrument.callCount
         for call in 1...calls {
-            for seed in 0..<3 as Range<UInt64> {
+            for seed in 0..<5 as Range<UInt64> {
                 world.disk.restore(image)
                 if seed > 0 { world.onDeath = { $0.disk.losePower(.random(seed: seed + UInt64(call))) } }
                 world.startIfItCan(injections: [Injection(.call(call), .dieAfter)])

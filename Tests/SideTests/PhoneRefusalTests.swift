@@ -83,14 +83,17 @@ struct PhoneRefusalTests {
         #expect(world.inQuarantine.allSatisfy { $0.subject.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
     }
 
-    @Test("an entry whose name tells another id than its payload: the payload counts")
+    @Test("an entry whose name tells another id than its payload is set aside, in the spool and in the inbox")
     func nameLies() throws {
         let world = try PhoneWorld.started()
         let note = PhoneNote(1)
         try world.deliver(note.envelope, id: PhoneNote.id(2))
-        world.hearAndRun()
-        #expect(world.acks() == [note.id])
-        #expect(world.containerFiles == [note.containerPath])
+        let pairing = try #require(world.engine?.pairing)
+        try world.disk.write(note.envelope, to: "/pair/phone/inbox/\(pairing).\(world.entryName(PhoneNote.id(3)))")
+        world.hearAndRun(seconds: 30)
+        #expect(world.acks().isEmpty && world.containerFiles.isEmpty)
+        #expect(world.quarantineReasons == ["strangeName", "strangeName"])
+        #expect(world.engine?.isDrained == true)
     }
 
     @Test(
