@@ -31,11 +31,9 @@ final class PairWalk {
     private var phoneCopy: PairWorld.FolderCopy?
 
     private static var effects: [(name: String, effect: Injection.Effect)] {
-        [
-            ("no space", .fail(.noSpace)), ("errors", .fail(.inputOutput)), ("late errors", .failAfter(.inputOutput)),
-            ("interrupted", .fail(.interrupted)), ("not permitted", .fail(.notPermitted)), ("short", .short),
-            ("dies before", .dieBefore), ("dies after", .dieAfter),
-        ]
+        [("no space", .fail(.noSpace)), ("errors", .fail(.inputOutput)), ("late errors", .failAfter(.inputOutput)),
+        ("interrupted", .fail(.interrupted)), ("not permitted", .fail(.notPermitted)), ("short", .short),
+        ("dies before", .dieBefore), ("dies after", .dieAfter)]
     }
 
     init(seed: UInt64) {
@@ -62,7 +60,6 @@ final class PairWalk {
         for _ in 0..<count {
             let word = try act()
             log.append(word)
-            if pairDebug { print("A", word) }
             world.run(for: .milliseconds(Int64(below(3_000))))
         }
         try heal()

@@ -14,12 +14,7 @@ import WireContract
 final class PairHistory: History {
     private(set) var events: [PairEvent] = []
 
-    func record(_ event: PairEvent) {
-        events.append(event)
-        if pairDebug {
-            print("H", event.kind, event.phase, event.id.map { "\($0)".suffix(5) } ?? "", event.detail ?? "")
-        }
-    }
+    func record(_ event: PairEvent) { events.append(event) }
     func commit() {}
 
     func count(_ kind: PairEvent.Kind, _ id: ULID? = nil) -> Int {
@@ -415,4 +410,3 @@ extension DiskImage {
         return world.disk.snapshot()
     }
 }
-nonisolated(unsafe) var pairDebug = false
