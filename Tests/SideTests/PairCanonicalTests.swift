@@ -56,6 +56,8 @@ enum PairCanonical {
     @Test func theAckComesBehindEverySync() throws {
         let world = PairWorld()
         world.keepsTrace = true
+        // In one month.
+        world.wallMilliseconds += 3_600_000
         world.start()
         try world.record(world.bytes(50))
         world.drain()
@@ -72,15 +74,17 @@ enum PairCanonical {
             received.map(\.short) == [
                 "publish inbox/<pairing>.<entry>.note",
                 "publish staging/<key>.note",
-                "write ledger/<generation>.ledger",  // row `ingesting`
-                "truncate to-phone/<entry>.note",  // the file that is in staging now, by the path it was opened with
-                "sync ledger/<generation>.ledger",
+                // Row `ingesting`. (A file shows the path that it was opened with.)
+                "write ledger/<generation>.ledger.part",
+                "truncate to-phone/<entry>.note",
+                "sync ledger/<generation>.ledger.part",
                 "sync to-phone/<entry>.note",
                 "publish 2026-06/<id>.ogg",
                 "sync 2026-06",
                 "sync staging",
-                "write ledger/<generation>.ledger",  // row `ingested`
-                "sync ledger/<generation>.ledger",
+                // Row `ingested`.
+                "write ledger/<generation>.ledger.part",
+                "sync ledger/<generation>.ledger.part",
                 "create to-watch/<entry>.ack.part",
                 "write to-watch/<entry>.ack.part",
                 "publish to-watch/<entry>.ack",

@@ -28,7 +28,9 @@ enum PairPath {
     static let vetoes = "/pair/phone/vetoes/"
 
     static func recording(_ id: ULID) -> String { recordings + "\(id).note" }
-    static func last(_ path: String) -> String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+    static func last(_ path: String) -> String {
+        String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    }
 }
 
 extension SimulatedFileSystem {
@@ -138,7 +140,9 @@ final class PairMonitor {
         case .ingested: break
         }
         let held = heldPaths(of: id, in: .durable)
-        guard let path = held.first, let durable = disk.durableContent(path) else { return "not durable in the container" }
+        guard let path = held.first, let durable = disk.durableContent(path) else {
+            return "not durable in the container"
+        }
         guard held.count == 1 else { return "durable \(held.count) times in the container" }
         guard row.content.byteCount == UInt64(durable.count), row.content.checksums == Checksums(of: durable) else {
             return "the container's durable bytes are not those of the row"
@@ -238,7 +242,9 @@ extension PairMonitor: PairObserver {
             if held.count > 1 { violated("P4: \(id) is in the container \(held.count) times: \(held)") }
             guard let recording = told[id] else { return }
             if disk.content(newPath) != recording.body { violated("P5: \(newPath) is not what was recorded") }
-            if recording.isOfTheFuture { violated("P7: \(newPath) was ingested by a build that does not understand it") }
+            if recording.isOfTheFuture {
+                violated("P7: \(newPath) was ingested by a build that does not understand it")
+            }
         }
     }
 

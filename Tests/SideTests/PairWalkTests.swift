@@ -8,7 +8,7 @@ import WireContract
 /// A random walk through everything that can happen to a pair, each named by its seed.
 @Suite struct PairWalkTests {
     static let seedCount: UInt64 = 300
-    static let actionCount = 60
+    static let actionCount = 50
 
     @Test(arguments: 0..<4)
     func everythingAtOnce(_ quarter: UInt64) throws {
@@ -31,9 +31,11 @@ final class PairWalk {
     private var phoneCopy: PairWorld.FolderCopy?
 
     private static var effects: [(name: String, effect: Injection.Effect)] {
-        [("no space", .fail(.noSpace)), ("errors", .fail(.inputOutput)), ("late errors", .failAfter(.inputOutput)),
-        ("interrupted", .fail(.interrupted)), ("not permitted", .fail(.notPermitted)), ("short", .short),
-        ("dies before", .dieBefore), ("dies after", .dieAfter)]
+        [
+            ("no space", .fail(.noSpace)), ("errors", .fail(.inputOutput)), ("late errors", .failAfter(.inputOutput)),
+            ("interrupted", .fail(.interrupted)), ("not permitted", .fail(.notPermitted)), ("short", .short),
+            ("dies before", .dieBefore), ("dies after", .dieAfter),
+        ]
     }
 
     init(seed: UInt64) {
