@@ -9,11 +9,13 @@ struct RecordingSealer {
     private let fileSystem: any FileSystem
     private let carrier: SliceCarrier
     private let shouldStop: () -> Bool
+    private let others: OtherRecordings
 
     init(_ settings: RecorderSettings, _ surroundings: Surroundings) {
         self.settings = settings
         fileSystem = surroundings.fileSystem
         shouldStop = surroundings.shouldStop
+        others = OtherRecordings(surroundings.fileSystem)
         carrier = SliceCarrier(fileSystem: surroundings.fileSystem, shouldStop: surroundings.shouldStop)
     }
 
@@ -57,13 +59,13 @@ struct RecordingSealer {
         }
         switch status.kind {
         case .regular: break
-        case .directory: throw .malformed("it is a directory")
-        case .fifo: throw .malformed("it is a FIFO")
-        case .socket: throw .malformed("it is a socket")
-        case .device: throw .malformed("it is a device")
-        case .symbolicLink, .other: throw .malformed("it is not a plain file")
+        case .directory: throw .malformed("it is a directory; name the files in it")
+        case .fifo: throw .malformed("it is a FIFO; write it into a file first")
+        case .socket: throw .malformed("it is a socket; name a plain file")
+        case .device: throw .malformed("it is a device; write it into a file first")
+        case .symbolicLink, .other: throw .malformed("it is not a plain file; name one")
         }
-        guard status.byteCount > 0 else { throw .malformed("it is empty") }
+        guard status.byteCount > 0 else { throw .malformed("it is empty; name a file with audio in it") }
         return status.byteCount
     }
 
@@ -78,7 +80,8 @@ struct RecordingSealer {
         }
         switch verdict {
         case .duration(let seconds, _): return seconds
-        case .broken(let format, let reason): throw .malformed("a broken \(format.rawValue) file: \(reason)")
+        case .broken(let format, let reason):
+            throw .malformed("a broken \(format.rawValue) file: \(reason); repair it with an audio tool first")
         case .unknownFormat:
             guard let given else { throw .malformed("its duration cannot be told; give it with --duration") }
             return given
@@ -128,7 +131,7 @@ struct RecordingSealer {
     ) throws(RecordingFailure) -> (FileBox, UInt64) {
         let tailByteCount = UInt64(note.dictionary.count + Seal.byteCount)
         let (byteCount, overflow) = bodyByteCount.addingReportingOverflow(tailByteCount)
-        guard !overflow else { throw .malformed("it is too large") }
+        guard !overflow else { throw .malformed("it is too large; split it") }
         let name = FileName.recording(note.id)
         let target: OpenFile
         do throws(FileSystemError) {
@@ -137,6 +140,7 @@ struct RecordingSealer {
                 throw FileSystemError(.create, recordings.displayPath(of: name), .noSpace)
             }
             target = try fileSystem.createTemporary(for: name, in: recordings)
+            others.add(byteCount: byteCount)
         } catch {
             throw .disk(error)
         }
@@ -156,27 +160,7 @@ struct RecordingSealer {
         for byteCount: UInt64, in recordings: borrowing OpenDirectory
     ) throws(FileSystemError) -> Bool {
         let space = try fileSystem.space(of: recordings)
-        // No recording is larger than all that is used, and none takes less than a block: on a disk with room nobody
-        // need look at each of them.
-        var others = RecordingsOnDisk()
-        others.largestByteCount = space.totalByteCount - min(space.totalByteCount, space.freeByteCount)
-        others.count = others.largestByteCount / 4_096
-        if space.hasRoom(forRecordingOf: byteCount, beside: others) { return true }
-        others = RecordingsOnDisk()
-        var names: [FileName] = []
-        try fileSystem.forEachName(in: recordings) { name in
-            names.append(name)
-            return true
-        }
-        for name in names {
-            do {
-                others.add(byteCount: try fileSystem.status(of: name, in: recordings).byteCount)
-            } catch  where error.reason == .notFound {
-                // Acked and deleted in between.
-                continue
-            }
-        }
-        return space.hasRoom(forRecordingOf: byteCount, beside: others)
+        return try space.hasRoom(forRecordingOf: byteCount, beside: others.look(in: recordings))
     }
 
     // MARK: The body
@@ -190,7 +174,7 @@ struct RecordingSealer {
         } catch {
             throw .disk(error)
         }
-        guard let sums else { throw .malformed("it became shorter while it was read") }
+        guard let sums else { throw .malformed("it became shorter while it was read; try again") }
         return sums
     }
 
@@ -209,5 +193,39 @@ struct RecordingSealer {
             offset += UInt64(slice.count)
         }
         return sums
+    }
+}
+
+/// What else `recordings/` holds: looked up once, and then counted as this recorder adds to it. A look at each recording
+/// for every new one would make ten thousand of them cost fifty million calls. What other recorders make in the same moment is
+/// not seen, so two of them may together take more than they should; then a person has to make room.
+private final class OtherRecordings {
+    private let fileSystem: any FileSystem
+    private var known: RecordingsOnDisk?
+
+    init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+
+    func look(in recordings: borrowing OpenDirectory) throws(FileSystemError) -> RecordingsOnDisk {
+        if let known { return known }
+        var names: [FileName] = []
+        try fileSystem.forEachName(in: recordings) { name in
+            names.append(name)
+            return true
+        }
+        var found = RecordingsOnDisk()
+        for name in names {
+            do {
+                found.add(byteCount: try fileSystem.status(of: name, in: recordings).byteCount)
+            } catch  where error.reason == .notFound {
+                // Acked and deleted in between.
+                continue
+            }
+        }
+        known = found
+        return found
+    }
+
+    func add(byteCount: UInt64) {
+        known?.add(byteCount: byteCount)
     }
 }

@@ -171,4 +171,25 @@ import WireContract
             .list()
         #expect(listed.map { $0.fileExtension?.description } == ["", "", "", "", "", "M4A"])
     }
+
+    @Test func theHundredthRecordingLooksAtNoMoreThanTheSecond() throws {
+        let disk = SimulatedFileSystem(capacityByteCount: 64 * 1_024 * 1_024)
+        let process = InstrumentedFileSystem(disk.asProcess("record"))
+        var draw = SplitMix64(seed: 1)
+        let recorder = try Recorder(
+            home: "/watch", settings: RecorderSettings(payloadVersion: 1, timeZoneID: nil),
+            surroundings: Surroundings(
+                fileSystem: process, history: WatchLog(), random: { draw.next() }, shouldStop: { false },
+                holder: "record"),
+            wallMilliseconds: { 1_700_000_000_000 })
+        let tone = try #require(ToneWAV(durationSeconds: 0.06, frequencyHertz: 440))
+        recorder.record([.tone(tone), .tone(tone)]) { _, _ in }
+        let first = process.callCount
+        recorder.record([.tone(tone), .tone(tone)]) { _, _ in }
+        let second = process.callCount - first
+        for _ in 0..<48 { recorder.record([.tone(tone), .tone(tone)]) { _, _ in } }
+        let before = process.callCount
+        recorder.record([.tone(tone), .tone(tone)]) { _, _ in }
+        #expect(process.callCount - before == second)
+    }
 }
