@@ -63,6 +63,17 @@ import WireContract
         #expect(world.log.all(.strayAck).isEmpty)
     }
 
+    /// More acks than one step reads: nothing is sent before the last of them was.
+    @Test func aBacklogOfAcksIsReadBeforeAnythingIsSent() throws {
+        let world = try WatchWorld()
+        let ids = try world.record(600, seconds: 0)
+        for id in ids { try world.ack(id) }
+        try world.start()
+        world.settle()
+        #expect(world.log.all(.enqueued).isEmpty && world.log.all(.strayAck).isEmpty)
+        #expect(world.recordings == [] && world.engine?.isDrained == true)
+    }
+
     @Test func aLostAckMeansSendingAgainAndNothingIsSentEarly() throws {
         let world = try WatchWorld()
         let ids = try world.record(1)
