@@ -8,7 +8,7 @@ import WireContract
 /// A random walk through everything that can happen to a pair, each named by its seed.
 @Suite struct PairWalkTests {
     static let seedCount: UInt64 = 300
-    static let actionCount = 50
+    static let actionCount = 60
 
     @Test(arguments: 0..<4)
     func everythingAtOnce(_ quarter: UInt64) throws {
