@@ -87,6 +87,39 @@ import WireContract
         #expect(world.watch.history.count(.enqueued) > 3)
     }
 
+    /// A backup that links instead of copying has given an entry a second name: the phone never takes it, under whatever
+    /// name it is queued anew.
+    @Test func anEntryWithASecondNameIsSentAnew() throws {
+        let world = PairWorld()
+        world.watch.isWanted = true
+        let id = try world.record(world.bytes(400))
+        world.run(for: .seconds(1))
+        let entry = try #require(world.entries.first)
+        try world.disk.plant(entry, bytes: world.disk.content(entry) ?? [], linkCount: 2)
+        world.monitor.lookForSecondNames()
+        world.start()
+        world.run(for: .seconds(20))
+        #expect(world.phone.history.count(.refused) == 1 && world.phone.history.count(.taken) == 0)
+        finish(world)
+        #expect(world.watch.history.count(.enqueued, id) == 2)
+        #expect(world.disk.content(entry) != nil, "what is not a plain file of ours is left alone")
+    }
+
+    /// Nobody takes it: now and then it gets a new, last name, and stays one entry.
+    @Test func anEntryThatNobodyTakesIsQueuedAnew() throws {
+        let world = PairWorld()
+        world.watch.isWanted = true
+        try world.record(world.bytes(400))
+        world.run(for: .seconds(200))
+        #expect(world.watch.history.count(.enqueued) == 1)
+        // Patience: 30 seconds, then 40 at most.
+        let renames = world.watch.history.count(.requeued)
+        #expect((4...6).contains(renames), "\(renames) renames in 200 seconds")
+        #expect(world.entries.count == 1)
+        world.start()
+        finish(world)
+    }
+
     enum Wiped: CaseIterable { case spool, toPhone, toWatch, pairing }
 
     /// In the middle of everything, while both run.

@@ -63,7 +63,7 @@ final class PairMonitor {
     var mayBeAbsent: Set<ULID> = []
     /// Several spools that are or were this pair's: an ack may lie in one that was just moved away.
     var spoolPaths = [PairPath.spool]
-    /// Entries that a cut of the power left with a second name: no side touches them, and none is a transfer any more.
+    /// Entries that a cut of the power, or somebody, left with a second name: no side touches them, and none is a transfer any more.
     private var refusedEntries: Set<String> = []
     private(set) var violations: [String] = []
     private(set) var ackCount = 0
@@ -104,7 +104,7 @@ final class PairMonitor {
         for id in ids { told[id]?.isOfTheFuture = false }
     }
 
-    func powerWasCut() {
+    func lookForSecondNames() {
         for path in disk.paths(directlyIn: "/pair/spool/to-phone") where (disk.status(path)?.linkCount ?? 1) > 1 {
             refusedEntries.insert(path)
         }

@@ -186,7 +186,7 @@ final class PairWorld {
     /// Also inside a call of either side: both find themselves dead.
     func losePower(_ loss: PowerLoss) {
         disk.losePower(loss)
-        monitor.powerWasCut()
+        monitor.lookForSecondNames()
         monitor.check(after: "the power was cut (\(loss))")
     }
 
