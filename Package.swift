@@ -23,8 +23,9 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "WireContract", swiftSettings: strict),
         .target(name: "Spooling", dependencies: ["WireContract", "CZlib"], swiftSettings: strict),
-        .target(name: "WatchSide", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
-        .target(name: "PhoneSide", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(name: "LinkFaults", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(name: "WatchSide", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
+        .target(name: "PhoneSide", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .target(name: "DaemonRuntime", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .executableTarget(
@@ -34,6 +35,7 @@ let package = Package(
             name: "phone-sim", dependencies: ["WireContract", "Spooling", "PhoneSide", "DaemonRuntime"],
             swiftSettings: strict),
 
+        .testTarget(name: "LinkFaultsTests", dependencies: ["LinkFaults"], swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),
