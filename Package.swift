@@ -26,6 +26,8 @@ let package = Package(
         .target(name: "LinkFaults", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .target(name: "WatchSide", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(name: "PhoneSide", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
+        .target(name: "Scenarios", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
+        .target(name: "Monitors", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .target(name: "DaemonRuntime", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .executableTarget(
