@@ -89,6 +89,8 @@ extension PairEvent.Kind {
         case .setAside: "set aside into the quarantine:"
         case .failed: "failed, will be tried again:"
         case .spoolReopened: "opened the spool anew"
+        case .lostByLink: "lost by the link"
+        case .damagedByLink: "damaged by the link"
         case .recorded: "recorded"
         case .found: "found a recording"
         case .enqueued: "sent"

@@ -130,36 +130,6 @@ package enum Step: Hashable, Sendable {
     }
 }
 
-/// The watch's session with the system.
-package enum SessionState: String, Hashable, Sendable, CaseIterable {
-    case active
-    /// A transfer fails with `sessionInactive` (7016).
-    case inactive
-    /// A transfer fails with `deviceNotPaired` (7005).
-    case notPaired
-}
-
-/// What the phone's app does with a file that the system hands it.
-package enum PhoneHandler: String, Hashable, Sendable, CaseIterable {
-    case normal
-    /// Nobody listens: the system discards the file.
-    case none
-    /// It returns without having moved the file, which is then gone.
-    case takesNothing
-    /// Every note is vetoed for good.
-    case vetoes
-    /// It sends what it got back to where it came from.
-    case echoes
-}
-
-package enum ContainerState: String, Hashable, Sendable, CaseIterable {
-    case open
-    /// Refuses reads and writes for a while, as data protection does while a device is locked.
-    case locked
-    /// The user signed out: it is gone, and comes back as it was.
-    case signedOut
-}
-
 package enum WipedPart: String, Hashable, Sendable, CaseIterable {
     case container, ledger, spool
 }

@@ -15,6 +15,8 @@ package struct PairEvent: Hashable, Sendable {
         /// A call failed; it is tried again.
         case failed
         case spoolReopened
+        /// The link took a transfer, or changed its bytes (`--link`, `--loss`).
+        case lostByLink, damagedByLink
         // Watch.
         case recorded, found, enqueued, requeued, transferFinished, ackReceived, strayAck, deleted, cancelled
         /// Nothing more fits into the spool for now: its window or its disk is full.

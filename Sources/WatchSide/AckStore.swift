@@ -73,6 +73,16 @@ final class AckStore {
         return batch
     }
 
+    /// Whether more names of this page come after the batch.
+    var hasQueue: Bool { !queue.isEmpty || cursor != nil }
+
+    /// What the link does not let through yet; it is met again at the next pass.
+    func putBack() {
+        queue = []
+        cursor = nil
+        wantsPass = false
+    }
+
     /// Names of no ack, a few at a time.
     func takeStrange() -> [FileName] {
         defer { strange = [] }

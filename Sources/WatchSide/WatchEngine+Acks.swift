@@ -44,7 +44,7 @@ extension WatchEngine {
         var isTroubled = false
         var arrivals: [Arrival] = []
         var directives: [WatchDirective] = []
-        for name in batch {
+        for name in try admitted(batch, spool, at: now) {
             guard let id = judge(name, pairing, spool, at: now, &isTroubled) else { continue }
             do throws(FileSystemError) {
                 try meet(id, at: now)

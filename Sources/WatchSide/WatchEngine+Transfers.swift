@@ -31,7 +31,9 @@ extension WatchEngine {
     }
 
     private func check(_ entry: EntryName, _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
-        if try !transfers.isThere(entry, in: spool.toPhone) { finished(entry, .delivered, at: now) }
+        guard try !transfers.isThere(entry, in: spool.toPhone) else { return }
+        // Without a report it stays outstanding until its patience is over.
+        if let outcome = report(of: entry) { finished(entry, outcome, at: now) }
     }
 
     /// Entries of an earlier start, or of a spool that came back, are transfers that are still outstanding.
@@ -115,6 +117,10 @@ extension WatchEngine {
         defer { if !directives.isEmpty { carryOut(directives, spool, at: now) } }
         if let closedUntil = batch.closedUntil {
             return tell(.enqueuePostponed(id, until: closedUntil), at: now, into: &directives)
+        }
+        if let failure = sessionFailure {
+            record(PairEvent(.transferFinished, id: id, attempt: attempt, detail: "failed: \(failure)"))
+            return tell(.transferFinished(id, entry: nil, .failed(failure)), at: now, into: &directives)
         }
         switch copy(id, attempt, spool, &batch) {
         case .sent(let entry):

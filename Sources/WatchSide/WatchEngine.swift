@@ -1,3 +1,4 @@
+package import LinkFaults
 package import Spooling
 import WireContract
 
@@ -15,7 +16,7 @@ import WireContract
 // Everything is bounded: a step does one batch of each and asks to be called again at once when there is more.
 
 /// One watch. It holds the locks of its home and of its end of the spool as long as it lives.
-package final class WatchEngine: Engine {
+package final class WatchEngine: Engine, LinkFollowing {
     let settings: WatchSettings
     let surroundings: Surroundings
     let fileSystem: any FileSystem
@@ -50,8 +51,16 @@ package final class WatchEngine: Engine {
     /// Recordings that are new here, the last id first.
     var newIDs: [ULID] = []
     private var nextRescan = Moment.zero
+    /// The moment of the first step.
+    private var began: Moment?
     /// When to try again what failed.
     private var retryAt: Moment?
+
+    // The link, and what is in force besides it.
+    var conditions = LinkConditions()
+    var ackLink: LinkReceiver?
+    /// When the link lets the next ack through.
+    var ackLinkOpensAt: Moment?
 
     // What was said already.
     var troubles = Troubles()
@@ -139,7 +148,24 @@ package final class WatchEngine: Engine {
         }
     }
 
+    package func follow(_ conditions: LinkConditions) {
+        self.conditions = conditions
+        if ackLink == nil {
+            ackLink = LinkReceiver(
+                direction: .toWatch, plan: conditions.plan, origin: conditions.origin, began: began ?? conditions.origin)
+        } else {
+            ackLink?.change(to: conditions.plan, origin: conditions.origin)
+        }
+        ackLinkOpensAt = nil
+        acks.look()
+    }
+
     package func step(at now: Moment) -> Moment {
+        if began == nil { began = now }
+        if let moment = ackLinkOpensAt, moment <= now {
+            ackLinkOpensAt = nil
+            acks.look()
+        }
         if nextRescan <= now {
             lookAtEverything()
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
@@ -171,6 +197,7 @@ package final class WatchEngine: Engine {
     private var deadline: Moment {
         var next = nextRescan
         if let retryAt { next = min(next, retryAt) }
+        if let ackLinkOpensAt { next = min(next, ackLinkOpensAt) }
         if spool != nil, mayTick, let moment = node.nextDeadline { next = min(next, moment) }
         return next
     }

@@ -152,6 +152,7 @@ package struct WatchNode: Hashable, Sendable {
 
     package func holds(_ id: ULID) -> Bool { recordings[id] != nil }
     package func phase(of id: ULID) -> Phase? { recordings[id]?.phase }
+    package func byteCount(of id: ULID) -> UInt64? { recordings[id]?.byteCount }
     package func attempts(of id: ULID) -> Int { recordings[id]?.attempts ?? 0 }
 
     /// Every recording, in the order of recording. O(n log n), for the rare look that needs all.
