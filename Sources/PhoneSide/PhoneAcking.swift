@@ -16,9 +16,14 @@ extension PhoneEngine {
                 continue
             }
             do throws(FileSystemError) {
-                let name = try writeAck(order, to: spool)
-                report(.init(.acked, id: order.id, name: name, attempt: order.attempt))
-                tell(.acked(order.id))
+                let entry = try writeAck(order, to: spool)
+                report(.init(.acked, id: order.id, name: entry.fileName, attempt: order.attempt))
+                if let failure = reportedFailure(of: entry) {
+                    report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
+                    tell(.ackFailed(order.id))
+                } else {
+                    tell(.acked(order.id))
+                }
             } catch {
                 reportFailure(error, id: order.id)
                 tell(.ackFailed(order.id))
@@ -26,7 +31,7 @@ extension PhoneEngine {
         }
     }
 
-    private func writeAck(_ order: AckOrder, to spool: SpoolEnd) throws(FileSystemError) -> FileName {
+    private func writeAck(_ order: AckOrder, to spool: SpoolEnd) throws(FileSystemError) -> EntryName {
         let dictionary = IngestAck(id: order.id.description).dictionary(version: settings.ackVersion)
         let dictionaryBytes: [UInt8]
         do throws(TransferError) {
@@ -40,12 +45,11 @@ extension PhoneEngine {
             fileExtension: .none)
         // A name that exists was planted: every number is handed out once. Take the next.
         for _ in 0..<8 {
-            let name = ackNamer.next(
-                id: order.id, attempt: order.attempt, nonce: UInt32(truncatingIfNeeded: surroundings.random())
-            ).fileName
+            let entry = ackNamer.next(
+                id: order.id, attempt: order.attempt, nonce: UInt32(truncatingIfNeeded: surroundings.random()))
             do {
-                try publishAck(dictionaryBytes + seal.bytes, as: name, in: spool)
-                return name
+                try publishAck(dictionaryBytes + seal.bytes, as: entry.fileName, in: spool)
+                return entry
             } catch  where error.reason == .exists {
                 continue
             }
@@ -53,7 +57,7 @@ extension PhoneEngine {
         throw FileSystemError(.publish, spool.toWatch.displayPath, .exists)
     }
 
-    private func publishAck(_ bytes: [UInt8], as name: FileName, in spool: SpoolEnd) throws(FileSystemError) {
+    func publishAck(_ bytes: [UInt8], as name: FileName, in spool: SpoolEnd) throws(FileSystemError) {
         let file = try fileSystem.createTemporary(for: name, in: spool.toWatch)
         do throws(FileSystemError) {
             try fileSystem.writeAll(file, at: 0, bytes)

@@ -1,3 +1,4 @@
+import LinkFaults
 package import Spooling
 import WireContract
 
@@ -18,7 +19,7 @@ package struct PhoneSettings: Hashable, Sendable {
 ///
 /// A note's way here is *look, take, receive, verify, ingest, ack*; each is in a file of its own beside this one. Up to
 /// `batchCount` notes go the way together and share the barriers.
-package final class PhoneEngine: Engine {
+package final class PhoneEngine: Engine, LinkFollowing {
     static let batchCount = 64
     static let batchByteCount: UInt64 = 32 * 1_024 * 1_024
 
@@ -61,6 +62,14 @@ package final class PhoneEngine: Engine {
     var lookFailed = false
     /// Something lies in staging that nobody cares for: its unlink failed.
     var isStagingUntidy = false
+    // The link, and what is in force besides it.
+    var conditions = LinkConditions()
+    var link: LinkReceiver?
+    /// The head of the queue does not come through yet: when it does, if a moment can be told.
+    var linkHolds = false
+    var linkOpensAt: Moment?
+    /// The moment of the first step.
+    var began: Moment?
     private var nextRescan: Moment = .zero
     package private(set) var placesGeneration = 0
     var now: Moment = .zero
@@ -190,6 +199,8 @@ package final class PhoneEngine: Engine {
 
     package func step(at now: Moment) -> Moment {
         self.now = now
+        if began == nil { began = now }
+        openLink()
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
             looks = Looks()
@@ -206,11 +217,12 @@ package final class PhoneEngine: Engine {
         carryOut()
         surroundings.history.commit()
         if surroundings.shouldStop() || isLooking || !directives.isEmpty { return now }
-        return min(nextRescan, node.nextDeadline ?? nextRescan)
+        return min(nextRescan, node.nextDeadline ?? nextRescan, linkOpensAt ?? nextRescan)
     }
 
     package var isDrained: Bool {
-        node.isIdle && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty && directives.isEmpty
+        node.isIdle && !linkHolds && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
+            && directives.isEmpty
             && (spool != nil || spoolPath == nil)
     }
 

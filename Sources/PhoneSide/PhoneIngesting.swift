@@ -32,7 +32,7 @@ extension PhoneEngine {
 
     func ingest(_ orders: [IngestOrder]) {
         do throws(FileSystemError) {
-            try container.refresh(home: home)
+            try refreshContainer()
         } catch {
             reportFailure(error)
             for order in orders { tell(.ingestFailed(order.key)) }

@@ -326,7 +326,8 @@ package struct PhoneNode: Hashable, Sendable {
                 guard var ack = owed[id], ack.retryAt == timer.moment else { continue }
                 ack.retryAt = nil
                 owed[id] = ack
-                directives.append(.ack(id, pairing: ack.pairing, attempt: ack.attempt))
+                // Another transfer of this ack, and so another try.
+                directives.append(.ack(id, pairing: ack.pairing, attempt: ack.attempt + ack.failures))
             case .delivery(let key):
                 guard let delivery = deliveries[key] else { continue }
                 switch delivery.phase {

@@ -48,13 +48,13 @@ extension PhoneEngine {
     }
 
     /// The veto's own file is the commit point: once its name is durable, the note is final.
-    private func veto(_ id: ULID) throws(FileSystemError) -> Answer {
+    func veto(_ id: ULID) throws(FileSystemError) -> Answer {
         if vetoes.contains(id) { return .already }
         switch ledger[id]?.outcome {
         case .ingested, .deleted: return .refused
         case .ingesting:
             // The rename is the commit point of an ingest, also when what came after it failed.
-            try container.refresh(home: home)
+            try refreshContainer()
             if let entry = ledger[id], try container.holds(id, fileExtension: entry.content.fileExtension) {
                 return .refused
             }
@@ -81,7 +81,7 @@ extension PhoneEngine {
 
     /// The row is the commit point; the unlink comes after it, so that a note that is gone is known to be deleted.
     private func delete(_ id: ULID) throws(FileSystemError) -> Answer {
-        try container.refresh(home: home)
+        try refreshContainer()
         let content: NoteContent
         if let entry = ledger[id] {
             switch entry.outcome {

@@ -1,3 +1,4 @@
+import LinkFaults
 import Spooling
 import WireContract
 
@@ -25,7 +26,8 @@ extension PhoneEngine {
         var count = 0
         var byteCount: UInt64 = 0
         while count < Self.batchCount, byteCount < Self.batchByteCount, let name = queue.popLast() {
-            byteCount += take(name, from: spool)
+            guard let decision = admit(name, spool) else { return }
+            byteCount += decision == .clean ? take(name, from: spool) : take(name, decision, from: spool)
             count += 1
             if surroundings.shouldStop() { return }
         }
@@ -52,7 +54,7 @@ extension PhoneEngine {
     }
 
     /// Looks at one name and takes it, if it can be taken. Answers how many bytes came.
-    private func take(_ name: FileName, from spool: SpoolEnd) -> UInt64 {
+    func take(_ name: FileName, from spool: SpoolEnd) -> UInt64 {
         do throws(FileSystemError) {
             let own = try fileSystem.openOurs(name, in: spool.toPhone)
             guard let entry = EntryName(name), entry.kind == .note else {
@@ -82,7 +84,7 @@ extension PhoneEngine {
     }
 
     /// What a look at a name came to when it came to nothing.
-    private func refuse(_ name: FileName, _ error: FileSystemError) {
+    func refuse(_ name: FileName, _ error: FileSystemError) {
         switch error.reason {
         case .notFound:
             // Taken back by the watch between our look at the directory and this one.
@@ -138,7 +140,7 @@ extension PhoneEngine {
     ///
     /// Answers the file that is in the inbox now, open. That is another file than `source` after a copy, and it is this one
     /// that is verified, cut and synced from here on.
-    private func moveIntoInbox(
+    func moveIntoInbox(
         _ name: FileName, as inboxName: FileName, from spool: SpoolEnd, source: FileBox, byteCount: UInt64
     ) throws(FileSystemError) -> FileBox {
         do {
@@ -161,7 +163,7 @@ extension PhoneEngine {
 
     /// The inbox keeps, in front of the entry's name, which pairing it came over: the phone may be switched to another
     /// watch before it is received.
-    private func inboxName(of entry: FileName) -> FileName {
+    func inboxName(of entry: FileName) -> FileName {
         let pairing = pairing ?? PairingID(rawValue: 0)
         guard let name = FileName("\(pairing).\(entry)") else {
             preconditionFailure("an entry's name is short: \(entry)")
@@ -184,7 +186,7 @@ extension PhoneEngine {
         }
     }
 
-    private func receiveFromInbox(_ name: FileName) {
+    func receiveFromInbox(_ name: FileName) {
         do throws(FileSystemError) {
             let own = try fileSystem.openOurs(name, in: inbox)
             let byteCount = own.byteCount
@@ -215,6 +217,7 @@ extension PhoneEngine {
     /// The receiving call.
     private func receive(_ name: FileName, _ envelope: Envelope, box: FileBox, byteCount: UInt64, attempt: Int) {
         let (id, waits) = Self.gate(envelope, understands: settings.understands)
+        guard isHandled(name, id: id, envelope) else { return }
         let key = DeliveryKey(id: id, seal: envelope.seal)
         let cameOver = PairingID(utf8: name.bytes.prefix(16)) ?? PairingID(rawValue: 0)
         // Whether a copy that came before is of any use is known only when it was verified.

@@ -52,7 +52,7 @@ extension PhoneEngine {
                 view = .unfinished
                 // An ingest that failed between its rename and its row left a file under the note's name.
                 let fileExtension = entry.content.fileExtension
-                try container.refresh(home: home)
+                try refreshContainer()
                 if !holdsUnknown, try container.holds(id, fileExtension: fileExtension) {
                     container.noteUnknown(id, fileExtension: fileExtension)
                     holdsUnknown = true
@@ -63,6 +63,7 @@ extension PhoneEngine {
         } else {
             view = .unknown
         }
+        try vetoIfWanted(id, view)
         return DeliveryFacts(isVetoed: vetoes.contains(id), ledger: view, containerHoldsUnknown: holdsUnknown)
     }
 
@@ -75,7 +76,7 @@ extension PhoneEngine {
     func probe(_ key: DeliveryKey) {
         guard let file = staged[key], let id = key.id else { return }
         do throws(FileSystemError) {
-            try container.refresh(home: home)
+            try refreshContainer()
             let holding = try container.probe(
                 id, fileExtension: heldExtension(of: id, otherwise: file.content.fileExtension), content: file.content,
                 carrier: carrier)

@@ -152,7 +152,8 @@ package final class WatchEngine: Engine, LinkFollowing {
         self.conditions = conditions
         if ackLink == nil {
             ackLink = LinkReceiver(
-                direction: .toWatch, plan: conditions.plan, origin: conditions.origin, began: began ?? conditions.origin)
+                direction: .toWatch, plan: conditions.plan, origin: conditions.origin, began: began ?? conditions.origin
+            )
         } else {
             ackLink?.change(to: conditions.plan, origin: conditions.origin)
         }
