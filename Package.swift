@@ -37,7 +37,11 @@ let package = Package(
             name: "phone-sim", dependencies: ["WireContract", "Spooling", "PhoneSide", "DaemonRuntime"],
             swiftSettings: strict),
 
-        .testTarget(name: "LinkFaultsTests", dependencies: ["LinkFaults"], swiftSettings: strict),
+        .testTarget(
+            name: "LinkFaultsTests", dependencies: ["LinkFaults", "Spooling", "WireContract"], swiftSettings: strict),
+        .testTarget(
+            name: "ScenariosTests", dependencies: ["Scenarios", "LinkFaults", "Spooling", "WireContract"],
+            swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

@@ -62,6 +62,13 @@ package struct LinkDecision: Hashable, Sendable {
 
     package static let clean = LinkDecision()
 
+    /// What is done to the `copy`-th delivery (from 0): damage hits one of the copies, which is drawn, and the others are
+    /// whole. Otherwise a doubled transfer would never be met half broken, which is when a receiver mixes copies up.
+    package func damage(ofCopy copy: Int) -> Damage? {
+        guard let damage, deliveryCount > 0, copy == Int(damageDraw >> 32) % deliveryCount else { return nil }
+        return damage
+    }
+
     fileprivate mutating func apply(_ fault: LinkFault) {
         switch fault {
         case .drop: deliveryCount = 0
@@ -79,7 +86,7 @@ package struct LinkDecision: Hashable, Sendable {
 extension LinkPlan {
     /// Everything about one transfer that does not depend on when it happens.
     ///
-    /// The first rule that matches decides alone; without one every chance is drawn.
+    /// Every rule that matches applies, in their order, and then nothing is left to chance; without one every chance is drawn.
     package func decision(about transfer: LinkTransfer) -> LinkDecision {
         let plan = self[transfer.direction]
         var decision = LinkDecision.clean
@@ -87,9 +94,12 @@ extension LinkPlan {
             seed, transfer.direction == .toPhone ? 1 : 2, transfer.identity ^ UInt64(transfer.ordinal) << 48,
             transfer.start.rawValue, UInt64(transfer.attempt))
         decision.damageDraw = draw.next()
-        if let rule = plan.rules.first(where: { $0.matches(transfer) }) {
+        var isRuled = false
+        for rule in plan.rules where rule.matches(transfer) {
             decision.apply(rule.fault)
-        } else {
+            isRuled = true
+        }
+        if !isRuled {
             for chance in plan.chances {
                 let happens = draw.unit() < chance.chance.rawValue
                 let share = draw.unit()
@@ -118,48 +128,55 @@ extension LinkPlan {
         return draw.unit() < burst.loss.rawValue
     }
 
+    /// Slots in one block. A day of seconds is five of them.
+    static let burstBlock: UInt64 = 16_384
+
     /// Whether a slot is a bad one.
     ///
-    /// The chain is not walked from its beginning, which would cost a year's slots. A slot that *resets* (a draw that both
-    /// states would answer alike) says its state without its past; looking back to the nearest such slot gives the same
-    /// chain exactly. How far that is, is geometric in `enter + leave`; a chain that hardly ever changes is cut at a bound,
-    /// where the long-run share decides.
-    private func isBad(_ slot: UInt64, _ burst: BurstLoss, _ direction: LinkDirection) -> Bool {
+    /// The chain is not walked from its beginning, which would cost a year's slots. Each slot has one draw, which moves
+    /// either state on; a draw that moves both to the same state *resets*, it says the slot's state without its past. So
+    /// looking back to the nearest reset and going forward from there gives the chain exactly. How far that is, is
+    /// geometric. A chain that hardly ever changes, or that alternates, would look back for ever; so the chain begins anew
+    /// at every block's first slot, from a draw with the long-run share. That the place of this cut does not depend on the
+    /// slot that asks is what keeps all slots in *one* chain.
+    func isBad(_ slot: UInt64, _ burst: BurstLoss, _ direction: LinkDirection) -> Bool {
         let (enter, leave) = (burst.enter.rawValue, burst.leave.rawValue)
-        var pending: [Double] = []
-        var state: Bool?
+        let first = slot - slot % LinkPlan.burstBlock
         var at = slot
+        var units: [Double] = []
+        var state: Bool?
         while state == nil {
             var draw = Draw(seed, direction == .toPhone ? 5 : 6, at)
             let unit = draw.unit()
             // From good: bad when unit < enter. From bad: good when unit >= 1 - leave.
-            let fromGood = unit < enter
-            let fromBad = unit < 1 - leave
+            let (fromGood, fromBad) = (unit < enter, unit < 1 - leave)
             if fromGood == fromBad {
                 state = fromGood
-            } else if at == 0 || pending.count >= 4_096 {
-                pending.append(unit)
-                state = false
-                if at > 0 { state = draw.unit() * (enter + leave) < enter }
             } else {
-                pending.append(unit)
-                at -= 1
+                units.append(unit)
+                if at == first {
+                    // Before the first slot of all the link is good.
+                    state = at > 0 && draw.unit() * (enter + leave) < enter
+                } else {
+                    at -= 1
+                }
             }
         }
-        for unit in pending.reversed() { state = state == true ? unit < 1 - leave : unit < enter }
+        for unit in units.reversed() { state = state == true ? unit < 1 - leave : unit < enter }
         return state == true
     }
 }
 
 /// Pseudo-random bits that are a function of some numbers: SplitMix64 over their mixture.
 struct Draw {
-    private var state: UInt64
+    private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
+    /// Each number goes through the whole mixer before the next one comes. Were they only added up, (start 1, try 2) and
+    /// (start 2, try 3) would meet the same fate, and neighbouring seeds the same bursts in another order.
     init(_ numbers: UInt64...) {
-        state = 0x9E37_79B9_7F4A_7C15
         for number in numbers {
             state ^= number
-            _ = next()
+            state = next()
         }
     }
 

@@ -54,6 +54,36 @@ package struct ScenarioSettings: Hashable, Sendable {
     package var drainWithin: Duration?
 
     package init() {}
+
+    /// What a phone's staging, a disk, or one recording may be told to hold.
+    package static let byteCountRange: ClosedRange<UInt64> = 1...(1 << 40)
+}
+
+extension Scenario {
+    /// The most recordings, which an ordinal of sixteen bits counts, and the most steps and expectations of a file.
+    package static let mostRecordings = 0xFFFF
+    package static let mostSteps = 10_000
+
+    /// How many recordings it makes.
+    package var recordingCount: Int {
+        steps.reduce(0) { sum, timed in
+            if case .record(let count, _) = timed.step { sum + count } else { sum }
+        }
+    }
+
+    /// The same scenario with another seed; plans that took the scenario's seed take the new one.
+    package func reseeded(_ newSeed: UInt64) -> Scenario {
+        var copy = self
+        copy.seed = newSeed
+        if settings.link.seed == seed { copy.settings.link.seed = newSeed }
+        for index in steps.indices {
+            if case .link(var plan) = steps[index].step, plan.seed == seed {
+                plan.seed = newSeed
+                copy.steps[index].step = .link(plan)
+            }
+        }
+        return copy
+    }
 }
 
 package struct TimedStep: Hashable, Sendable {
@@ -125,7 +155,8 @@ package enum Step: Hashable, Sendable {
         case unlimited
     }
 
-    package enum Reboot: Hashable, Sendable {
+    /// What the power leaves of what was not synced.
+    package enum Reboot: String, Hashable, Sendable, CaseIterable {
         case durableOnly, everything, random
     }
 }
@@ -166,6 +197,8 @@ package enum Expectation: Hashable, Sendable {
     case setAside(Side, ClosedRange<Int>)
     /// How often something happened so far, of one recording or of all.
     case happened(PairEvent.Kind, ordinal: Int?, ClosedRange<Int>)
+    /// How often something happened with these words in its detail, e.g. `transferFinished` with `7014`.
+    case said(PairEvent.Kind, String, ordinal: Int?, ClosedRange<Int>)
     /// The notes were ingested in the order in which they were recorded.
     case inOrder
     /// The scenario does not drain, and shall not (a payload of the future waits).
