@@ -41,7 +41,7 @@ let package = Package(
             name: "LinkFaultsTests", dependencies: ["LinkFaults", "Spooling", "WireContract"], swiftSettings: strict),
         .testTarget(
             name: "ScenariosTests", dependencies: ["Scenarios", "LinkFaults", "Spooling", "WireContract"],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

@@ -84,22 +84,22 @@ extension FileSystemError.Operation {
 // MARK: Raw bytes
 
 extension RawBytes {
-    private static let hex = Field("hex", Shape<[UInt8]>.hex)
-    private static let text = Field("text", Shape<String>.text(most: 100_000, accepts: "a text"))
-    private static let dictionary = Field("dictionary", Shape<PropertyListDictionary>.propertyList)
-    private static let size = Field("size", Shape<Int>.integer(1...1_000_000))
-    private static let unsupported = Field("unsupported", Shape<Bool>.mark)
+    private static let hexField = Field("hex", Shape<[UInt8]>.hex)
+    private static let textField = Field("text", Shape<String>.text(most: 100_000, accepts: "a text"))
+    private static let dictionaryField = Field("dictionary", Shape<PropertyListDictionary>.propertyList)
+    private static let sizeField = Field("size", Shape<Int>.integer(1...1_000_000))
+    private static let unsupportedField = Field("unsupported", Shape<Bool>.mark)
 
     static let shape = Shape<RawBytes>.object(
-        [hex.erased, text.erased, dictionary.erased, size.erased, unsupported.erased],
+        [hexField.erased, textField.erased, dictionaryField.erased, sizeField.erased, unsupportedField.erased],
         accepts: "one of { hex }, { text }, { dictionary }, { size }, { unsupported: true }"
     ) { members throws(ScenarioError) in
         var found: [RawBytes] = []
-        if let bytes = try members[hex] { found.append(.hex(bytes)) }
-        if let words = try members[text] { found.append(.text(words)) }
-        if let entries = try members[dictionary] { found.append(.dictionary(entries)) }
-        if let count = try members[size] { found.append(.sized(count)) }
-        if try members[unsupported] != nil { found.append(.unsupported) }
+        if let bytes = try members[hexField] { found.append(.hex(bytes)) }
+        if let words = try members[textField] { found.append(.text(words)) }
+        if let entries = try members[dictionaryField] { found.append(.dictionary(entries)) }
+        if let count = try members[sizeField] { found.append(.sized(count)) }
+        if try members[unsupportedField] != nil { found.append(.unsupported) }
         guard found.count == 1 else {
             throw members.node.mistake(
                 found: "\(found.count) of them", accepted: "one of hex, text, dictionary, size, unsupported")
