@@ -1,7 +1,8 @@
-@testable import LinkFaults
 import Spooling
 import Testing
 import WireContract
+
+@testable import LinkFaults
 
 // The two ends never speak about a decision. They agree because it is a function, and these tests say of what.
 
@@ -27,9 +28,11 @@ private func chance(_ value: Double) throws -> Chance { try #require(Chance(valu
         let one = try entry(3, attempt: 2)
         for counter in 1...64 {
             let other = EntryName(
-                kind: .note, start: one.start, counter: UInt64(counter), nonce: UInt32(counter * 77), id: one.id, attempt: 2)
+                kind: .note, start: one.start, counter: UInt64(counter), nonce: UInt32(counter * 77), id: one.id,
+                attempt: 2)
             #expect(
-                plan.decision(about: LinkTransfer(other, byteCount: 5)) == plan.decision(about: LinkTransfer(one, byteCount: 5)))
+                plan.decision(about: LinkTransfer(other, byteCount: 5))
+                    == plan.decision(about: LinkTransfer(one, byteCount: 5)))
         }
     }
 

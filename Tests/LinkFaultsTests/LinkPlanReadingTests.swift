@@ -64,7 +64,8 @@ private func mistake(_ text: String) -> String {
         var whole = LinkPlan(seed: .max)
         let third = try #require(Chance(1.0 / 3))
         whole.toPhone.rules = [
-            LinkRule(ordinal: 1, attempts: nil, fault: .silent), LinkRule(ordinal: nil, attempts: 2...9, fault: .forget),
+            LinkRule(ordinal: 1, attempts: nil, fault: .silent),
+            LinkRule(ordinal: nil, attempts: 2...9, fault: .forget),
         ]
         let faults: [LinkFault] = [
             .delay(.milliseconds(1_500)), .drop, .forget, .fail(.insufficientSpace), .failWithoutDetails,
@@ -73,7 +74,9 @@ private func mistake(_ text: String) -> String {
         whole.toPhone.chances = faults.map { FaultChance($0, third) }
         whole.toPhone.chances.append(FaultChance(.delay(.zero), .always, longestDelay: .nanoseconds(1)))
         whole.toPhone.burst = BurstLoss(slot: .seconds(1), enter: third, leave: .always, loss: .never)
-        whole.toWatch.outages = [Outage(start: .zero, end: .seconds(90)), Outage(start: .seconds(100), end: .seconds(101))]
+        whole.toWatch.outages = [
+            Outage(start: .zero, end: .seconds(90)), Outage(start: .seconds(100), end: .seconds(101)),
+        ]
         whole.toWatch.stuckHead = .untilRestart
         whole.toWatch.bytesPerSecond = 16_384
         #expect(try plan(whole.text) == whole)
@@ -91,24 +94,48 @@ private func mistake(_ text: String) -> String {
     }
 
     @Test(arguments: [
-        ("{ toWatch: { dorp: 0.3 } }", "link.json5: toWatch.dorp: found the unknown key \"dorp\" (did you mean \"drop\"?)"),
+        (
+            "{ toWatch: { dorp: 0.3 } }",
+            "link.json5: toWatch.dorp: found the unknown key \"dorp\" (did you mean \"drop\"?)"
+        ),
         ("{ toWatch: { drop: 1.5 } }", "link.json5: toWatch.drop: found 1.5; accepted: a number from 0.0 to 1.0"),
         ("{ toWatch: { drop: '30%' } }", "link.json5: toWatch.drop: found \"30%\"; accepted: a number"),
         ("{ toWatch: { drop: true } }", "link.json5: toWatch.drop: found true; accepted: a number"),
         ("{ toWatch: { drop: NaN } }", "link.json5: toWatch.drop: found nan; accepted: a number"),
         ("{ toWatch: { drop: null } }", "link.json5: toWatch.drop: found null; accepted: a number"),
         ("{ toPhone: [] }", "link.json5: toPhone: found a list of 0; accepted: an object of faults"),
-        ("{ toPhone: { only: [{ note: 1 }] } }", "link.json5: toPhone.only[0]: found no fault; accepted: one or more of"),
-        ("{ toPhone: { only: [{ note: 0, drop: true }] } }", "link.json5: toPhone.only[0].note: found 0; accepted: a whole"),
-        ("{ toPhone: { only: [{ tries: [3, 1], drop: true }] } }", "link.json5: toPhone.only[0]: found the tries 3 to 1"),
-        ("{ toPhone: { only: [{ fail: 7777 }] } }", "link.json5: toPhone.only[0].fail: found 7777; accepted: a whole number"),
+        (
+            "{ toPhone: { only: [{ note: 1 }] } }",
+            "link.json5: toPhone.only[0]: found no fault; accepted: one or more of"
+        ),
+        (
+            "{ toPhone: { only: [{ note: 0, drop: true }] } }",
+            "link.json5: toPhone.only[0].note: found 0; accepted: a whole"
+        ),
+        (
+            "{ toPhone: { only: [{ tries: [3, 1], drop: true }] } }",
+            "link.json5: toPhone.only[0]: found the tries 3 to 1"
+        ),
+        (
+            "{ toPhone: { only: [{ fail: 7777 }] } }",
+            "link.json5: toPhone.only[0].fail: found 7777; accepted: a whole number"
+        ),
         ("{ toPhone: { duplicate: { extra: 2 } } }", "link.json5: toPhone.duplicate: found no \"chance\""),
         ("{ toPhone: { duplicate: { chance: 1, extra: 101 } } }", "link.json5: toPhone.duplicate.extra: found 101"),
         ("{ toPhone: { delay: { from: '5s', to: '1s' } } }", "link.json5: toPhone.delay: found a delay from 5s to 1s"),
-        ("{ toPhone: { outages: [{ from: '5s', to: '5s' }] } }", "link.json5: toPhone.outages[0]: found an outage from 5s"),
+        (
+            "{ toPhone: { outages: [{ from: '5s', to: '5s' }] } }",
+            "link.json5: toPhone.outages[0]: found an outage from 5s"
+        ),
         ("{ toPhone: { outages: [{ from: '5 s', to: '9s' }] } }", "link.json5: toPhone.outages[0].from: found \"5 s\""),
-        ("{ toPhone: { stuckHead: 'untilRestrat' } }", "(did you mean \"untilRestart\"?); accepted: \"untilNextEnqueue\""),
-        ("{ toPhone: { bandwidth: 0 } }", "link.json5: toPhone.bandwidth: found 0; accepted: a size such as \"64KiB/s\""),
+        (
+            "{ toPhone: { stuckHead: 'untilRestrat' } }",
+            "(did you mean \"untilRestart\"?); accepted: \"untilNextEnqueue\""
+        ),
+        (
+            "{ toPhone: { bandwidth: 0 } }",
+            "link.json5: toPhone.bandwidth: found 0; accepted: a size such as \"64KiB/s\""
+        ),
         ("{ seed: -1 }", "link.json5: seed: found -1; accepted: a whole number of at most 64 bits"),
         ("{ seed: 1,\n seed: 2 }", "link.json5: found the key \"seed\" a second time in line 2"),
         ("[]", "link.json5: found a list of 0; accepted: an object of seed, loss, toPhone, toWatch"),
@@ -138,7 +165,9 @@ private func mistake(_ text: String) -> String {
         #expect(read.toWatch.chances == [FaultChance(.delay(.nanoseconds(Int64(seconds * 1e9))), .always)])
     }
 
-    @Test(arguments: ["'90'", "'s'", "'-1s'", "-1", "'1e3s'", "'1.s'", "'.5s'", "'200000d'", "4e9", "'9999999999999999999d'"])
+    @Test(arguments: [
+        "'90'", "'s'", "'-1s'", "-1", "'1e3s'", "'1.s'", "'.5s'", "'200000d'", "4e9", "'9999999999999999999d'",
+    ])
     func whatIsNoTimeIsRefused(text: String) {
         #expect(mistake("{ toWatch: { delay: \(text) } }").contains("link.json5: toWatch.delay: found "))
     }

@@ -31,14 +31,15 @@ import Testing
             separator: "\n", omittingEmptySubsequences: false
         ).enumerated() {
             if line.hasPrefix("```") {
-                if let example = open {
+                if var example = open {
+                    example.text = String(example.text.dropLast())
                     examples.append(example)
                     open = nil
                 } else {
                     open = Example(kind: String(line.dropFirst(3)), text: "", line: index + 2)
                 }
             } else if open != nil {
-                open?.text += (open?.text.isEmpty == true ? "" : "\n") + line
+                open?.text.append("\(line)\n")
             }
         }
         #expect(open == nil)
@@ -50,7 +51,8 @@ import Testing
         #expect(examples.count > 40)
         for example in examples {
             #expect(
-                ["json5", "json5 step", "json5 steps", "json5 link", "json5 settings", "json5 expect"].contains(example.kind))
+                ["json5", "json5 step", "json5 steps", "json5 link", "json5 settings", "json5 expect"].contains(
+                    example.kind))
             #expect(throws: Never.self, "Docs/Scenarios.md:\(example.line): \(example.text)") {
                 let scenario = try read(example.scenario)
                 #expect(try read(scenario.text) == scenario)
@@ -71,7 +73,8 @@ import Testing
     }
 
     @Test func everyFaultHasAnExample() throws {
-        let plans = try examples().filter { $0.kind == "json5 link" }.flatMap { try read($0.scenario).steps }.compactMap {
+        let plans = try examples().filter { $0.kind == "json5 link" }.flatMap { try read($0.scenario).steps }.compactMap
+        {
             timed in if case .link(let plan) = timed.step { plan } else { nil }
         }
         let directions = plans.flatMap { [$0.toPhone, $0.toWatch] }

@@ -8,7 +8,9 @@ import WireContract
     @Test func stepsHappenByTimeAndThenAsTheyStand() throws {
         let scenario = try read(
             wrapped(
-                steps: "{ at: '5s', kill: 'both' }, { at: 1, record: { count: 2, bytes: '1KiB' } }, { at: '1s', reachable: false }"))
+                steps:
+                    "{ at: '5s', kill: 'both' }, { at: 1, record: { count: 2, bytes: '1KiB' } }, { at: '1s', reachable: false }"
+            ))
         #expect(
             scenario.steps == [
                 TimedStep(at: .seconds(1), .record(count: 2, byteCount: 1_024)),
@@ -56,7 +58,9 @@ import WireContract
 
     @Test func anotherSeedGoesIntoThePlansThatNamedNone() throws {
         let scenario = try read(
-            wrapped(steps: "{ at: 0, link: { loss: 0.5 } }, { at: 1, link: { seed: 77 } }", settings: "{ link: { loss: 1 } }"))
+            wrapped(
+                steps: "{ at: 0, link: { loss: 0.5 } }, { at: 1, link: { seed: 77 } }",
+                settings: "{ link: { loss: 1 } }"))
         let other = scenario.reseeded(5)
         #expect(other.seed == 5 && other.settings.link.seed == 5)
         let seeds = other.steps.map { timed in if case .link(let plan) = timed.step { plan.seed } else { UInt64.max } }
@@ -64,21 +68,38 @@ import WireContract
     }
 
     @Test(arguments: [
-        ("{ at: 0, record: 1 }, { at: 1, link: { toWatch: { drop: 2 } } }",
-            "x.json5: steps[1].link.toWatch.drop: found 2; accepted: a number from 0.0 to 1.0"),
-        ("{ at: 0, recrod: 1 }", "x.json5: steps[0]: found no verb in { at, recrod } (did you mean \"record\"?); accepted: one of record"),
+        (
+            "{ at: 0, record: 1 }, { at: 1, link: { toWatch: { drop: 2 } } }",
+            "x.json5: steps[1].link.toWatch.drop: found 2; accepted: a number from 0.0 to 1.0"
+        ),
+        (
+            "{ at: 0, recrod: 1 }",
+            "x.json5: steps[0]: found no verb in { at, recrod } (did you mean \"record\"?); accepted: one of record"
+        ),
         ("{ at: 0 }", "x.json5: steps[0]: found no verb in { at }; accepted: one of record, start"),
         ("{ at: 0, record: 1, kill: 'phone' }", "x.json5: steps[0]: found 2 verbs: record, kill; accepted: one of"),
         ("{ record: 1 }", "x.json5: steps[0]: found no \"at\"; accepted: at: a time"),
         ("{ at: -1, record: 1 }", "x.json5: steps[0].at: found -1; accepted: a time"),
         ("{ at: 0, record: 0 }", "x.json5: steps[0].record: found 0; accepted: a whole number from 1 to 65535"),
         ("{ at: 0, record: 1.5 }", "x.json5: steps[0].record: found 1.5"),
-        ("{ at: 0, record: { count: 1, bites: 2 } }", "steps[0].record.bites: found the unknown key \"bites\" (did you mean \"bytes\"?)"),
+        (
+            "{ at: 0, record: { count: 1, bites: 2 } }",
+            "steps[0].record.bites: found the unknown key \"bites\" (did you mean \"bytes\"?)"
+        ),
         ("{ at: 0, record: { bytes: '1GiB' } }", "steps[0].record.bytes: found \"1GiB\"; accepted: a size"),
         ("{ at: 0, record: 65535 }, { at: 1, record: 1 }", "x.json5: steps[1].record: found recording 65536"),
-        ("{ at: 0, kill: 'fone' }", "steps[0].kill: found \"fone\" (did you mean \"phone\"?); accepted: \"watch\", \"phone\", \"both\""),
-        ("{ at: 0, kill: 'phone', before: { call: 1 }, after: { call: 1 } }", "steps[0]: found both \"before\" and \"after\""),
-        ("{ at: 0, kill: 'phone', before: { path: 'x' } }", "steps[0].kill.before".replacing(".kill", with: "") + ": found { path }"),
+        (
+            "{ at: 0, kill: 'fone' }",
+            "steps[0].kill: found \"fone\" (did you mean \"phone\"?); accepted: \"watch\", \"phone\", \"both\""
+        ),
+        (
+            "{ at: 0, kill: 'phone', before: { call: 1 }, after: { call: 1 } }",
+            "steps[0]: found both \"before\" and \"after\""
+        ),
+        (
+            "{ at: 0, kill: 'phone', before: { path: 'x' } }",
+            "steps[0].kill.before".replacing(".kill", with: "") + ": found { path }"
+        ),
         ("{ at: 0, kill: 'phone', before: { operation: 'rename' } }", "steps[0].before.operation: found \"rename\""),
         ("{ at: 0, start: 'watch', before: { call: 1 } }", "steps[0].before: found the unknown key \"before\""),
         ("{ at: 0, build: 'phone' }", "steps[0]: found a build that differs in nothing"),
@@ -88,7 +109,10 @@ import WireContract
         ("{ at: 0, rawUserInfo: {} }", "steps[0].rawUserInfo: found 0 of them"),
         ("{ at: 0, rawUserInfo: { hex: 'abc' } }", "steps[0].rawUserInfo.hex: found \"abc\""),
         ("{ at: 0, rawUserInfo: { dictionary: { a: [null] } } }", "steps[0].rawUserInfo.dictionary.a[0]: found null"),
-        ("{ at: 0, rawUserInfo: { dictionary: { a: { $uuid: 1 } } } }", "found the key \"$uuid\"; accepted: $real, $date, $data"),
+        (
+            "{ at: 0, rawUserInfo: { dictionary: { a: { $uuid: 1 } } } }",
+            "found the key \"$uuid\"; accepted: $real, $date, $data"
+        ),
         ("{ at: 0, clock: '1500ms' }", "steps[0].clock: found \"1500ms\"; accepted: a time of whole seconds"),
         ("{ at: 0, veto: 1 }", "steps[0].veto: found 1; accepted: a note, but none is recorded by then"),
         ("{ at: 5, record: 2 }, { at: 4, delete: 2 }", "steps[1].delete: found 2; accepted: a note, but none"),
@@ -104,7 +128,10 @@ import WireContract
         ("{ at: 1 }", "x.json5: expect[0]: found nothing that is expected"),
         ("{ onWatch: [2, 1] }", "x.json5: expect[0].onWatch: found a list of 2"),
         ("{ onWatch: 1, note: 1 }", "x.json5: expect[0]: found \"note\" without \"happened\""),
-        ("{ onWatch: 0 }, { happened: 'taken', note: 1 }", "x.json5: expect[1].note: found 1; accepted: no note: none is recorded"),
+        (
+            "{ onWatch: 0 }, { happened: 'taken', note: 1 }",
+            "x.json5: expect[1].note: found 1; accepted: no note: none is recorded"
+        ),
         ("{ happened: 'tkaen' }", "expect[0].happened: found \"tkaen\" (did you mean \"taken\"?)"),
         ("{ setAside: {} }", "x.json5: expect[0].setAside: found {}; accepted: \"watch\", \"phone\", or both"),
     ])
@@ -115,11 +142,14 @@ import WireContract
     @Test func aScenarioHasANameAndShowsSomething() {
         #expect(mistake("{ shows: 'y', steps: [] }").contains("x.json5: found no \"name\""))
         #expect(mistake("{ name: 'x', shows: 'y' }").contains("x.json5: found no \"steps\""))
-        #expect(mistake("{ name: 'x', shows: 'y', steps: [], stepps: [] }").contains("x.json5: stepps: found the unknown key"))
+        #expect(
+            mistake("{ name: 'x', shows: 'y', steps: [], stepps: [] }").contains(
+                "x.json5: stepps: found the unknown key"))
     }
 
     @Test func aScenarioIsBounded() {
         let many = Array(repeating: "{at:0,reachable:true}", count: 10_001).joined(separator: ",")
-        #expect(mistake(wrapped(steps: many)).contains("steps: found a list of 10001; accepted: a list of at most 10000"))
+        #expect(
+            mistake(wrapped(steps: many)).contains("steps: found a list of 10001; accepted: a list of at most 10000"))
     }
 }

@@ -77,7 +77,7 @@ package struct Shape<Value>: Sendable {
         Shape(accepts: accepts, kinds: kinds, schema: ["$ref": .string("#/$defs/\(name)")], read: read)
     }
 
-    /// One or the other, told apart by the kind of the value.
+    /// One or the other, told apart by the kind of the value; where both take that kind, the first one that can read it.
     package static func either(_ first: Shape, _ second: Shape) -> Shape {
         let accepts = "\(first.accepts), or \(second.accepts)"
         return Shape(
@@ -85,9 +85,20 @@ package struct Shape<Value>: Sendable {
             schema: ["anyOf": .array([first.schema, second.schema])]
         ) { node throws(ScenarioError) in
             let kind = JSONKind(node.tree)
-            if first.kinds.contains(kind) { return try first.read(node) }
-            if second.kinds.contains(kind) { return try second.read(node) }
-            throw node.mistake(accepted: accepts)
+            switch (first.kinds.contains(kind), second.kinds.contains(kind)) {
+            case (true, false): return try first.read(node)
+            case (false, true): return try second.read(node)
+            case (false, false): throw node.mistake(accepted: accepts)
+            case (true, true):
+                do throws(ScenarioError) {
+                    return try first.read(node)
+                } catch {
+                    if let value = try? second.read(node) { return value }
+                    var mistake = error
+                    mistake.accepted = accepts
+                    throw mistake
+                }
+            }
         }
     }
 }
@@ -101,14 +112,18 @@ extension JSONTree: ExpressibleByDictionaryLiteral {
 // MARK: Scalars
 
 extension Shape where Value == Bool {
-    package static let boolean = Shape(accepts: "true or false", kinds: [.boolean], schema: ["type": .string("boolean")]) {
+    package static let boolean = Shape(
+        accepts: "true or false", kinds: [.boolean], schema: ["type": .string("boolean")]
+    ) {
         node throws(ScenarioError) in
         guard case .boolean(let value) = node.tree else { throw node.mistake(accepted: "true or false") }
         return value
     }
 
     /// A mark that is there or not.
-    package static let mark = Shape(accepts: "true, or leave it out", kinds: [.boolean], schema: ["const": .boolean(true)]) {
+    package static let mark = Shape(
+        accepts: "true, or leave it out", kinds: [.boolean], schema: ["const": .boolean(true)]
+    ) {
         node throws(ScenarioError) in
         guard node.tree == .boolean(true) else { throw node.mistake(accepted: "true, or leave it out") }
         return true
@@ -168,7 +183,8 @@ extension Shape where Value == UInt64 {
         return Shape(
             accepts: accepts, kinds: [.string, .number],
             schema: [
-                "type": .array([.string("string"), .string("integer")]), "minimum": .integer(Int64(clamping: range.lowerBound)),
+                "type": .array([.string("string"), .string("integer")]),
+                "minimum": .integer(Int64(clamping: range.lowerBound)),
                 "maximum": .integer(Int64(clamping: range.upperBound)),
                 "pattern": .string("^[0-9]+(\\.[0-9]+)?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)\(suffix)$"),
             ]

@@ -44,7 +44,8 @@ package enum ScenarioReader {
                     recorded += count
                     if recorded > Scenario.mostRecordings {
                         throw place.member("record", node.tree).mistake(
-                            found: "recording \(recorded)", accepted: "at most \(Scenario.mostRecordings) in a scenario")
+                            found: "recording \(recorded)", accepted: "at most \(Scenario.mostRecordings) in a scenario"
+                        )
                     }
                 case .veto(let ordinal): try check("veto", ordinal, recorded, place)
                 case .delete(let ordinal): try check("delete", ordinal, recorded, place)
@@ -74,7 +75,8 @@ package enum ScenarioReader {
         for (index, item) in (try members[ScenarioFields.expect] ?? []).enumerated() {
             for timed in item {
                 switch timed.expectation {
-                case .happened(_, let ordinal?, _) where ordinal > most, .said(_, _, let ordinal?, _) where ordinal > most:
+                case .happened(_, let ordinal?, _) where ordinal > most,
+                    .said(_, _, let ordinal?, _) where ordinal > most:
                     throw Node(
                         file: members.node.file, path: "expect[\(index)].note", tree: .integer(Int64(ordinal))
                     ).mistake(accepted: most == 0 ? "no note: none is recorded" : "a note from 1 to \(most)")
@@ -110,7 +112,9 @@ enum ScenarioFields {
 
     private static func step(seed: UInt64) -> Shape<ReadStep> {
         let schemas = StepVerb.all.map { verb in
-            guard case .object(var members) = objectSchema([StepVerb.at.erased] + verb.fields, required: ["at"] + verb.required)
+            guard
+                case .object(var members) = objectSchema(
+                    [StepVerb.at.erased] + verb.fields, required: ["at"] + verb.required)
             else { preconditionFailure("a schema is an object: \(verb.key)") }
             members.insert(.init("description", .string(verb.about)), at: 0)
             return JSONTree.object(members)

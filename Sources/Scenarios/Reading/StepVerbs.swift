@@ -170,7 +170,8 @@ extension Shape where Value == Duration {
         let accepts = "a time of whole seconds such as \"1h\" or \"-365d\""
         guard case .string(let text) = node.tree else { throw node.mistake(accepted: accepts) }
         let isBack = text.hasPrefix("-")
-        let length = Node(file: node.file, path: node.path, tree: .string(String(isBack ? text.dropFirst() : text[...])))
+        let length = Node(
+            file: node.file, path: node.path, tree: .string(String(isBack ? text.dropFirst() : text[...])))
         let duration: Duration
         do throws(ScenarioError) {
             duration = try Shape.duration.read(length)

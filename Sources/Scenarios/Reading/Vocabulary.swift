@@ -53,7 +53,8 @@ extension ClosedRange<Int> {
 extension FileSystemError.Operation {
     /// Every call of the seam, by the name of its case.
     static let named: [FileSystemError.Operation] = [
-        .openRoot, .openDirectory, .makeDirectory, .openSource, .create, .open, .status, .list, .read, .write, .truncate,
+        .openRoot, .openDirectory, .makeDirectory, .openSource, .create, .open, .status, .list, .read, .write,
+        .truncate,
         .sync, .syncDirectory, .syncAll, .publish, .unlink, .lock, .space,
     ]
 
