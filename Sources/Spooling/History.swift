@@ -39,19 +39,26 @@ package struct PairEvent: Hashable, Sendable {
     /// The entry, or another name that it is about.
     package var name: FileName?
     package var byteCount: UInt64?
+    /// Of the audio that it is about: what `recorded` sealed, what `ingested` put into the container. An `ingested` with
+    /// neither this nor a `byteCount` put nothing there: the container had the note, and the ledger learned of it.
+    package var checksums: Checksums?
+    /// Over which pairing an ack goes or came; which one was adopted or made (`paired`, `started`).
+    package var pairing: PairingID?
     package var attempt: Int?
     /// Why, or what more there is to say.
     package var detail: String?
 
     package init(
         _ kind: Kind, phase: Phase = .did, id: ULID? = nil, name: FileName? = nil, byteCount: UInt64? = nil,
-        attempt: Int? = nil, detail: String? = nil
+        checksums: Checksums? = nil, pairing: PairingID? = nil, attempt: Int? = nil, detail: String? = nil
     ) {
         self.kind = kind
         self.phase = phase
         self.id = id
         self.name = name
         self.byteCount = byteCount
+        self.checksums = checksums
+        self.pairing = pairing
         self.attempt = attempt
         self.detail = detail
     }
