@@ -42,6 +42,8 @@ let package = Package(
         .testTarget(
             name: "ScenariosTests", dependencies: ["Scenarios", "LinkFaults", "Spooling", "WireContract"],
             exclude: ["Fixtures"], swiftSettings: strict),
+        .testTarget(
+            name: "MonitorsTests", dependencies: ["Monitors", "Spooling", "WireContract"], swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

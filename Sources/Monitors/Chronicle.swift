@@ -34,11 +34,15 @@ package struct Chronicle: Sendable {
     package private(set) var hasPhoneGap = false
     package private(set) var isContainerTouched = false
 
+    package private(set) var settling: Settling
+
     private var pairings: [PairingID] = []
     private var adopted: [UInt8: PairingID] = [:]
     private var countAtWatchCopy: Int?
 
-    package init() {}
+    package init(policy: RetryPolicy, drainWithin: Duration? = nil) {
+        settling = Settling(policy: policy, within: drainWithin)
+    }
 
     // MARK: Questions
 
@@ -118,7 +122,7 @@ package struct Chronicle: Sendable {
     private mutating func takeWatch(_ event: PairEvent, _ entry: HistoryEntry) {
         switch event.kind {
         case .recorded:
-            recorded(entry)
+            recorded(entry, byteCount: 0)
             if let checksums = event.checksums { table[current].checksums = checksums }
         case .started:
             watchStarts += 1
@@ -127,7 +131,9 @@ package struct Chronicle: Sendable {
         case .ackReceived: table[current].flags.insert(.acknowledgedByWatch)
         case .deleted:
             table[current].flags.insert(.deletionIntended)
-            if event.phase == .did { table[current].flags.insert(.deletedOnce) }
+            guard event.phase == .did, !table[current].flags.contains(.deletedOnce) else { return }
+            table[current].flags.insert(.deletedOnce)
+            if table[current].flags.contains(.recorded) { settling.deleted(byteCount: table[current].byteCount) }
         case .stopped, .refused, .setAside, .failed, .spoolReopened, .found, .enqueued, .requeued, .transferFinished,
             .strayAck, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked, .vetoed,
             .userDeleted, .discarded, .containerLost:
@@ -135,7 +141,13 @@ package struct Chronicle: Sendable {
         }
     }
 
-    private mutating func recorded(_ entry: HistoryEntry) {
+    /// `byteCount` is 0 where only the size of the sealed file is known: the audio's comes with `recordReturned`.
+    private mutating func recorded(_ entry: HistoryEntry, byteCount: UInt64) {
+        if !table[current].flags.contains(.deletedOnce) {
+            if table[current].flags.contains(.recorded) { settling.deleted(byteCount: table[current].byteCount) }
+            settling.recorded(byteCount: byteCount)
+        }
+        table[current].byteCount = byteCount
         guard !table[current].flags.contains(.recorded) else { return }
         table[current].flags.insert(.recorded)
         table[current].recordedAt = entry.moment
@@ -191,10 +203,10 @@ package struct Chronicle: Sendable {
     // MARK: The world
 
     private mutating func take(_ event: WorldEvent, _ entry: HistoryEntry) {
+        settling.take(event, entry)
         switch event {
         case .recordReturned(_, let byteCount, let checksums, let version):
-            recorded(entry)
-            table[current].byteCount = byteCount
+            recorded(entry, byteCount: byteCount)
             table[current].checksums = checksums
             table[current].version = Int32(clamping: version)
             table[current].flags.insert(.hasContent)

@@ -36,7 +36,9 @@ package struct NothingIsLost: Monitor {
             } else if !chronicle.isPerhapsFinal(record) {
                 violations.append(
                     Violation(Self.promise, census, record.id, "it is not on the watch, and it was never final"))
-            } else if ingested[record.id] == nil, rows[record.id] == nil, vetoes[record.id] == nil {
+            } else if Self.canDisksTell(record, chronicle), ingested[record.id] == nil, rows[record.id] == nil,
+                vetoes[record.id] == nil
+            {
                 // A death left open whether it became final. It did not.
                 violations.append(
                     Violation(
@@ -44,6 +46,13 @@ package struct NothingIsLost: Monitor {
             }
         }
         return violations
+    }
+
+    /// Whether what may have become final would still be seen there: the world took nothing from the phone since.
+    private static func canDisksTell(_ record: Record, _ chronicle: Chronicle) -> Bool {
+        if record.intentEpoch != 0, record.intentEpoch != chronicle.containerEpoch { return false }
+        if record.vetoAskedEpoch != 0, record.vetoAskedEpoch != chronicle.homeEpoch { return false }
+        return !chronicle.hasPhoneGap || chronicle.containerEpoch == 1
     }
 
     private static func fault(in recording: Census.Recording, _ record: Record) -> String? {
