@@ -39,7 +39,10 @@ package struct AnAckIsTrue: Monitor {
             return Violation(
                 Self.promise, entry, record.id,
                 "the container does not hold what was acked, and nobody touched it: the ack was not durable")
-        default: break
+        case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
+            .requeued, .transferFinished, .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged,
+            .waits, .userDeleted, .discarded:
+            break
         }
         return nil
     }

@@ -31,7 +31,10 @@ package struct ItDrains: Monitor {
             guard event.phase == .did else { return nil }
             _ = exchange(chronicle.current, 0)
             return lateness(entry, chronicle[chronicle.current], chronicle)
-        default: break
+        case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .ackReceived,
+            .strayAck, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked, .vetoed, .userDeleted,
+            .discarded, .containerLost:
+            break
         }
         return nil
     }

@@ -24,7 +24,10 @@ package struct OnlyAnAckDeletes: Monitor {
             if event.phase == .did { hasAck[chronicle.current] = false }
             if isAllowed || chronicle.hasWatchGap { return nil }
             return Violation(Self.promise, entry, event.id, "the watch deletes it without having received an ack of it")
-        default: return nil
+        case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
+            .requeued, .transferFinished, .strayAck, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits,
+            .ingested, .acked, .vetoed, .userDeleted, .discarded, .containerLost:
+            return nil
         }
     }
 

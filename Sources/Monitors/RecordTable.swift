@@ -1,7 +1,7 @@
 package import Spooling
 package import WireContract
 
-// What is remembered of each id: some eighty bytes, finished or not. Ten million events are about a million recordings, and
+// What is remembered of each id: some hundred bytes, finished or not. Ten million events are about a million recordings, and
 // any of them may be delivered once more, so none is forgotten.
 
 /// What the history says so far of one id. Epochs are counters of the chronicle; 0 is "never".

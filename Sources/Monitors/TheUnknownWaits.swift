@@ -43,7 +43,10 @@ package struct TheUnknownWaits: Monitor {
             else { break }
             return Violation(
                 Self.promise, entry, event.id, "the phone acks it, and its build does not understand its payload")
-        default: break
+        case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
+            .requeued, .transferFinished, .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged,
+            .duplicate, .vetoed, .userDeleted, .discarded, .containerLost:
+            break
         }
         return nil
     }

@@ -77,7 +77,10 @@ extension HistoryEntry {
         case .pair(let event):
             switch event.kind {
             case .started, .stopped, .paired, .spoolReopened: true
-            default: false
+            case .refused, .setAside, .failed, .recorded, .found, .enqueued, .requeued, .transferFinished, .ackReceived,
+                .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked,
+                .vetoed, .userDeleted, .discarded, .containerLost:
+                false
             }
         }
     }

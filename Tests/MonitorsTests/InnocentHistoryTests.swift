@@ -150,7 +150,7 @@ import WireContract
 
     // MARK: Users
 
-    @Test func awipedContainerMakesNotesNewAgain() {
+    @Test func aWipedContainerMakesNotesNewAgain() {
         var story = Story()
         story.record(1)
         story.send(1)
