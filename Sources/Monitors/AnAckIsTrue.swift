@@ -50,7 +50,7 @@ package struct AnAckIsTrue: Monitor {
     private func fault(
         _ entry: HistoryEntry, _ record: Record, _ chronicle: Chronicle, isEarned: Bool
     ) -> Violation? {
-        guard record.flags.contains(.finalOnce) || chronicle.isPerhapsFinal(record) else {
+        guard chronicle.isPerhapsFinal(record) else {
             return Violation(Self.promise, entry, record.id, "the phone acks it, and it is not final there")
         }
         if isEarned || chronicle.isPerhapsVetoed(record) || chronicle.isPerhapsDeleted(record)

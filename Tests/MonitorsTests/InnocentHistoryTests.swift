@@ -117,6 +117,20 @@ import WireContract
         #expect(story.verdict(story.census(inContainer: [1])) == .held)
     }
 
+    /// What recovery says comes before the start says that it started.
+    @Test func aKilledPhoneSpeaksBeforeItSaysThatItStarted() {
+        var story = Story()
+        story.record(1)
+        story.send(1)
+        story.phone(PairEvent(.ingested, phase: .intends, id: S.id(1), byteCount: 100))
+        story.world(.killed(.phone))
+        story.phone(PairEvent(.duplicate, id: S.id(1)))
+        story.ack(1)
+        story.receiveAck(1)
+        story.delete(1)
+        #expect(story.verdict(story.census(inContainer: [1])) == .held)
+    }
+
     // MARK: Acks late, doubled, owed
 
     @Test func aDoubledAckDeletesOnce() {
@@ -211,6 +225,33 @@ import WireContract
         story.phone(PairEvent(.duplicate, id: S.id(1)))
         story.ack(1)
         #expect(story.verdict(story.census(onWatch: [1], inContainer: [1])).broken.isEmpty)
+    }
+
+    @Test func signedOutAndInAgainWithNothingInBetween() {
+        var story = Story()
+        story.record(1)
+        story.send(1)
+        story.ingest(1)
+        story.ack(1)
+        story.world(.containerSignedOut)
+        story.world(.containerOpened)
+        story.phone(PairEvent(.duplicate, id: S.id(1)))
+        story.ack(1)
+        story.receiveAck(1)
+        story.delete(1)
+        #expect(story.verdict(story.census(inContainer: [1])) == .held)
+    }
+
+    @Test func anAckWhileSignedOutIsNotTrue() {
+        var story = Story()
+        story.record(1)
+        story.send(1)
+        story.ingest(1)
+        story.ack(1)
+        story.world(.containerSignedOut)
+        story.phone(PairEvent(.duplicate, id: S.id(1)))
+        story.ack(1)
+        #expect(story.verdict(story.census(onWatch: [1])).broken == [.anAckIsTrue])
     }
 
     @Test func whatTheUserDeletedIsAckedAgain() {

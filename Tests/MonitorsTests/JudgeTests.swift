@@ -69,6 +69,16 @@ import WireContract
         #expect(story.verdict(story.census()).broken == [.nothingIsLost])
     }
 
+    @Test func aDeletionThatIsMissingInTheJournalAccusesNobody() {
+        var story = Story()
+        story.record(1)
+        story.send(1)
+        story.ingest(1)
+        story.ack(1)
+        story.world(.historyGap(.watch))
+        #expect(story.verdict(story.census(inContainer: [1])) == .held)
+    }
+
     @Test func eachRecordingIsToldOnceInTheOrderInWhichItShowed() {
         var story = Story()
         story.record(1)
