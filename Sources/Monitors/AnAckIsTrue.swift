@@ -41,7 +41,7 @@ package struct AnAckIsTrue: Monitor {
                 "the container does not hold what was acked, and nobody touched it: the ack was not durable")
         case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
             .requeued, .transferFinished, .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged,
-            .waits, .userDeleted, .discarded:
+            .waits, .userDeleted, .discarded, .lostByLink, .damagedByLink:
             break
         }
         return nil

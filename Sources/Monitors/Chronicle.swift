@@ -136,7 +136,7 @@ package struct Chronicle: Sendable {
             if table[current].flags.contains(.recorded) { settling.deleted(byteCount: table[current].byteCount) }
         case .stopped, .refused, .setAside, .failed, .spoolReopened, .found, .enqueued, .requeued, .transferFinished,
             .strayAck, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked, .vetoed,
-            .userDeleted, .discarded, .containerLost:
+            .userDeleted, .discarded, .containerLost, .lostByLink, .damagedByLink:
             break
         }
     }
@@ -191,7 +191,8 @@ package struct Chronicle: Sendable {
                 table[current].flags.insert(.idReused)
             }
         case .stopped, .refused, .failed, .spoolReopened, .recorded, .found, .enqueued, .requeued, .transferFinished,
-            .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .discarded:
+            .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .discarded,
+            .lostByLink, .damagedByLink:
             break
         }
     }

@@ -33,7 +33,7 @@ package struct ItDrains: Monitor {
             return lateness(entry, chronicle[chronicle.current], chronicle)
         case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .ackReceived,
             .strayAck, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked, .vetoed, .userDeleted,
-            .discarded, .containerLost:
+            .discarded, .containerLost, .lostByLink, .damagedByLink:
             break
         }
         return nil

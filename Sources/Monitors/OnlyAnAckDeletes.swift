@@ -26,7 +26,7 @@ package struct OnlyAnAckDeletes: Monitor {
             return Violation(Self.promise, entry, event.id, "the watch deletes it without having received an ack of it")
         case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
             .requeued, .transferFinished, .strayAck, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits,
-            .ingested, .acked, .vetoed, .userDeleted, .discarded, .containerLost:
+            .ingested, .acked, .vetoed, .userDeleted, .discarded, .containerLost, .lostByLink, .damagedByLink:
             return nil
         }
     }

@@ -45,7 +45,7 @@ package struct TheUnknownWaits: Monitor {
                 Self.promise, entry, event.id, "the phone acks it, and its build does not understand its payload")
         case .started, .stopped, .paired, .refused, .setAside, .failed, .spoolReopened, .recorded, .found, .enqueued,
             .requeued, .transferFinished, .ackReceived, .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged,
-            .duplicate, .vetoed, .userDeleted, .discarded, .containerLost:
+            .duplicate, .vetoed, .userDeleted, .discarded, .containerLost, .lostByLink, .damagedByLink:
             break
         }
         return nil

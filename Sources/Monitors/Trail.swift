@@ -79,7 +79,7 @@ extension HistoryEntry {
             case .started, .stopped, .paired, .spoolReopened: true
             case .refused, .setAside, .failed, .recorded, .found, .enqueued, .requeued, .transferFinished, .ackReceived,
                 .strayAck, .deleted, .cancelled, .spoolFull, .taken, .staged, .duplicate, .waits, .ingested, .acked,
-                .vetoed, .userDeleted, .discarded, .containerLost:
+                .vetoed, .userDeleted, .discarded, .containerLost, .lostByLink, .damagedByLink:
                 false
             }
         }
