@@ -24,9 +24,9 @@ import WireContract
         let settings = try read(
             wrapped(
                 settings: """
-                    { retryFirst: '1s', retryCap: '2s', patience: '3s', link: { seed: 9 }, payloadVersion: 2, watchUnderstands: 3,
-                      phoneUnderstands: 4, ackVersion: 5, watchDisk: '1MiB', phoneDisk: 4096, stagingCap: '1kB', liveScale: 60,
-                      drainWithin: '9m', startsBoth: false }
+                    { retryFirst: '1s', retryCap: '2s', patience: '3s', link: { seed: 9 }, payloadVersion: 2,
+                      watchUnderstands: 3, phoneUnderstands: 4, ackVersion: 5, watchDisk: '1MiB', phoneDisk: 4096,
+                      stagingCap: '1kB', liveScale: 60, drainWithin: '9m', startsBoth: false }
                     """)
         ).settings
         var expected = ScenarioSettings()
@@ -46,7 +46,8 @@ import WireContract
                 steps: "{ at: 0, record: 2 }",
                 expect: """
                     { at: '3s', onWatch: 2, setAside: { watch: 0, phone: [1, 2] }, inOrder: true },
-                    { happened: 'taken', note: 2 }, { happened: 'failed', saying: '7014', times: { atLeast: 3 }, owes: true }
+                    { happened: 'taken', note: 2 },
+                    { happened: 'failed', saying: '7014', times: { atLeast: 3 }, owes: true }
                     """))
         #expect(
             scenario.expectations.map(\.expectation) == [

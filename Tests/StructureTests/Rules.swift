@@ -111,8 +111,14 @@ func refusal(of module: String, in target: String, path: String) -> String? {
     case "WireContract": return "WireContract imports none of ours (\(module))"
     case "Spooling": return module == "WireContract" ? nil : "Spooling imports WireContract and zlib, not \(module)"
     case "WatchSide", "PhoneSide":
+        return ["WireContract", "Spooling", "LinkFaults"].contains(module)
+            ? nil : "a side imports WireContract, Spooling and LinkFaults, not \(module)"
+    case "LinkFaults", "Monitors":
         return ["WireContract", "Spooling"].contains(module)
-            ? nil : "a side imports WireContract and Spooling, not \(module)"
+            ? nil : "\(target) imports WireContract and Spooling, not \(module)"
+    case "Scenarios":
+        return ["WireContract", "Spooling", "LinkFaults"].contains(module)
+            ? nil : "Scenarios imports WireContract, Spooling and LinkFaults, not \(module)"
     case "DaemonRuntime", "LivePair":
         return ["WatchSide", "PhoneSide"].contains(module) ? "\(target) knows neither side (\(module))" : nil
     case "Simulation": return module == "DaemonRuntime" ? "Simulation never touches the platform (\(module))" : nil
@@ -129,6 +135,8 @@ private let foundationFiles: Set<String> = [
     "Sources/WireContract/AudioNotePayload.swift", "Sources/WireContract/IngestAck.swift",
     "Sources/WireContract/PropertyListBridge.swift", "Sources/WireContract/PropertyListBridge+Linux.swift",
     "Sources/WireContract/PropertyListBridge+Darwin.swift",
+    // What a user wrote himself, as JSON5.
+    "Sources/LinkFaults/Document/JSONTree+Reading.swift",
     // A payload's `recordedAt` is a `Date`: these make one, carry one, and show one. They use nothing else of Foundation.
     "Sources/WatchSide/RecordingSealer.swift", "Sources/WatchSide/WatchInspection.swift",
     "Sources/watch-sim/ListCommand.swift",
