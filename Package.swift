@@ -29,12 +29,13 @@ let package = Package(
         .target(name: "Scenarios", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(name: "Monitors", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
         .target(name: "Simulation", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
-        .target(name: "DaemonRuntime", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(
+            name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .executableTarget(
-            name: "watch-sim", dependencies: ["WireContract", "Spooling", "WatchSide", "DaemonRuntime"],
+            name: "watch-sim", dependencies: ["WireContract", "Spooling", "LinkFaults", "WatchSide", "DaemonRuntime"],
             swiftSettings: strict),
         .executableTarget(
-            name: "phone-sim", dependencies: ["WireContract", "Spooling", "PhoneSide", "DaemonRuntime"],
+            name: "phone-sim", dependencies: ["WireContract", "Spooling", "LinkFaults", "PhoneSide", "DaemonRuntime"],
             swiftSettings: strict),
 
         .testTarget(

@@ -1,3 +1,4 @@
+import LinkFaults
 package import Spooling
 
 /// How a daemon is run.
@@ -10,6 +11,8 @@ package struct DaemonOptions {
     /// With `untilDrained`: end with 2 when it takes longer.
     package var timeout: Duration?
     package var isQuiet = false
+    /// What lies between the two, if it is not simply the spool.
+    package var link: LinkFollower?
 
     package init(toolName: String, side: Side, homePath: String) {
         self.toolName = toolName
@@ -50,13 +53,14 @@ package final class DaemonLoop {
         }
         history.attachJournal(home: options.homePath)
         while true {
+            followLink(engine)
             let next = engine.step(at: clock.now())
             if watch(engine) { continue }
             if options.untilDrained, engine.isDrained {
                 engine.stop()
                 return .held
             }
-            let wakeups = loop.wait(until: min(next, giveUpAt ?? next))
+            let wakeups = loop.wait(until: min(next, giveUpAt ?? next, options.link?.deadline ?? next))
             for change in wakeups.changes {
                 guard let place = Place(rawValue: change.token) else {
                     preconditionFailure("news of a place that was never watched: \(change.token)")
@@ -78,6 +82,19 @@ package final class DaemonLoop {
     private var giveUpAt: Moment? {
         guard options.untilDrained, let timeout = options.timeout else { return nil }
         return started + timeout
+    }
+
+    private func followLink(_ engine: any Engine) {
+        guard let link = options.link else { return }
+        do throws(ScenarioError) {
+            guard let conditions = try link.changed(at: clock.now()) else { return }
+            guard let engine = engine as? any LinkFollowing else {
+                preconditionFailure("both daemons' engines live behind a link: \(engine)")
+            }
+            engine.follow(conditions)
+        } catch {
+            history.record(.init(.failed, detail: "\(error); what was in force stays"))
+        }
     }
 
     /// Asks the kernel for news of the engine's places, if they are others than before. What happened until now may have

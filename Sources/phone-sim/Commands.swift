@@ -1,4 +1,5 @@
 import DaemonRuntime
+import LinkFaults
 import PhoneSide
 import Spooling
 
@@ -20,6 +21,12 @@ func run(_ command: ParsedCommand, _ paths: PairPaths) -> ExitCode {
     options.untilDrained = command.flag("--until-drained")
     options.timeout = command.duration("--timeout")
     options.isQuiet = command.flag("--quiet")
+    do throws(ScenarioError) {
+        options.link = try LinkFollower(command)
+    } catch {
+        say("\(error)")
+        return .malformedInput
+    }
     do throws(EventLoopError) {
         return try DaemonLoop(options).run { surroundings throws(FolderError) in
             try PhoneEngine(

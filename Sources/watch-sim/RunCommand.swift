@@ -1,4 +1,5 @@
 import DaemonRuntime
+import LinkFaults
 import Spooling
 import WatchSide
 
@@ -14,6 +15,12 @@ enum RunCommand {
         options.untilDrained = command.flag("--until-drained")
         options.timeout = command.duration("--timeout")
         options.isQuiet = command.flag("--quiet")
+        do throws(ScenarioError) {
+            options.link = try LinkFollower(command)
+        } catch {
+            standardError("\(WatchTool.name) run: \(error)")
+            return .malformedInput
+        }
         let settings = WatchSettings(
             policy: policy, understands: Int(clamping: command.integer("--understands") ?? 0))
         do throws(EventLoopError) {
