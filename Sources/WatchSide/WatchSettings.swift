@@ -60,9 +60,9 @@ extension FreeSpace {
     /// Whether the reserve is still free once `byteCount` bytes more are written, in blocks of 4 KiB as the common file
     /// systems count them.
     ///
-    /// With `alone`, half the reserve: when nothing lies in the spool, nobody but this one copy can bring the ack that
-    /// makes room. The ledger grows by a row while the disk stays as full as `record` made it, so without this a disk
-    /// that was filled up to the reserve would stand still for ever.
+    /// With `alone`, half the reserve: when nothing lies in the spool, nobody but this one copy can bring an ack, and on a
+    /// shared disk the container takes what the watch gives back. Somebody else who takes a part of the reserve would
+    /// otherwise stop everything that is recorded already.
     package func hasRoom(for byteCount: UInt64, alone: Bool = false) -> Bool {
         let (needed, overflow) = FreeSpace.inBlocks(byteCount).addingReportingOverflow(
             alone ? reserveByteCount / 2 : reserveByteCount)

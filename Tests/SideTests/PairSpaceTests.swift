@@ -33,6 +33,20 @@ import WireContract
         #expect(world.watch.startFailures == [] && world.phone.startFailures == [])
     }
 
+    /// Many small notes fill the disk, and then somebody else takes a part of the reserve: less than the reserve is free
+    /// before anything is sent, and sending frees nothing, since the container takes what the watch gives back.
+    @Test func somebodyElseTakesAPartOfTheReserve() throws {
+        let world = PairWorld()
+        try world.disk.setCapacity(of: "/", byteCount: Self.mebibyte + 600 * 1_024)
+        while (try? world.record(world.bytes(900))) != nil {}
+        #expect(world.monitor.ids.count > 50)
+        try world.disk.plant("/somebody-elses", bytes: [UInt8](repeating: 1, count: 400 * 1_024))
+        world.start()
+        world.drain()
+        world.checkTheEnd()
+        #expect(world.violations == [])
+    }
+
     /// Somebody else takes all the room before any one call of a running pair, and gives it back a minute later.
     @Test(arguments: [Side.watch, .phone])
     func fullForAWhileAtEveryChange(_ side: Side) throws {
