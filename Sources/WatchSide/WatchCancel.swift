@@ -27,17 +27,4 @@ package enum WatchCancel {
             throw .disk(error)
         }
     }
-
-    /// The box through which the holder of a home is asked.
-    package static func requestBox(
-        home homePath: String, fileSystem: any FileSystem
-    ) throws(FolderError) -> RequestBox {
-        let root = try fileSystem.openFolder(.watch, at: homePath, create: false, nonce: 0)
-        do throws(FileSystemError) {
-            let directory = try fileSystem.openOurDirectory("requests", in: root, create: false)
-            return RequestBox(directory: directory, fileSystem: fileSystem)
-        } catch {
-            throw .disk(error)
-        }
-    }
 }

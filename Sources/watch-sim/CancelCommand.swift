@@ -12,34 +12,21 @@ enum CancelCommand {
         }
         let paths = WatchTool.paths(command)
         let surroundings = WatchTool.surroundings(DiskFileSystem())
-        do {
-            return say(
-                try WatchCancel.carryOut(id, home: paths.home, spool: paths.spool, surroundings: surroundings), id)
-        } catch {
-            switch error {
-            case .held: return askHolder(id, paths, surroundings)
-            case .newerFormat, .notThatFolder, .disk: return WatchTool.fail(error)
-            }
-        }
-    }
-
-    private static func askHolder(_ id: ULID, _ paths: PairPaths, _ surroundings: Surroundings) -> ExitCode {
         guard let request = Request(nonce: surroundings.random(), verb: .cancel, subject: id.description) else {
             preconditionFailure("an id can be asked for: \(id)")
         }
-        do {
-            let box = try WatchCancel.requestBox(home: paths.home, fileSystem: surroundings.fileSystem)
-            do throws(FileSystemError) {
-                guard let answer = try HolderRequest.ask(request, in: box) else {
-                    standardError("\(WatchTool.name): the daemon that holds \(paths.home) does not answer")
-                    return .tryAgain
-                }
-                return say(answer, id)
-            } catch {
-                return WatchTool.fail(.disk(error))
+        let client = RequestClient(kind: .watch, homePath: paths.home, fileSystem: surroundings.fileSystem)
+        do throws(RequestClient.Failure) {
+            let answers = try client.perform([request]) { _ throws(FolderError) in
+                [
+                    try WatchCancel.carryOut(
+                        id, home: paths.home, spool: paths.spool, surroundings: surroundings)
+                ]
             }
+            return say(answers[0], id)
         } catch {
-            return WatchTool.fail(error)
+            standardError("\(WatchTool.name): \(error)")
+            return error.exitCode
         }
     }
 

@@ -8,7 +8,7 @@ enum WatchTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the watch: records audio notes, sends them, keeps each until the phone acked it",
-        version: "0.1.0", commands: [run, record, list, status, cancel])
+        version: watchFerryVersion, commands: [run, record, list, status, cancel])
 
     private static let run = Command(
         name: "run", summary: "Send what is recorded, again and again, until the phone acks it; then delete it.",
@@ -78,11 +78,7 @@ enum WatchTool {
     /// Says what stands in the way and how the process ends.
     static func fail(_ error: FolderError) -> ExitCode {
         standardError("\(name): \(error)")
-        switch error {
-        case .held: return .tryAgain
-        case .newerFormat, .notThatFolder: return .malformedInput
-        case .disk(let error): return ExitCode(error)
-        }
+        return ExitCode(error)
     }
 
     /// What a command that is over in a moment does with events.
