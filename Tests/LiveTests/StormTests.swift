@@ -75,8 +75,13 @@ struct StormTests {
             }
             #expect(kills >= 45)
             try await pair.eventually("all are through", within: .seconds(60)) { pair.watchIDs.isEmpty }
-            #expect(try await watch.terminate() == .exited(143), "\(tail(watch.talk))")
-            #expect(try await phone.terminate() == .exited(143), "\(tail(phone.talk))")
+            // The last round may have started one this very moment, before it has taken its signals over: then the kernel
+            // ends it, which a shell shows as 143 too.
+            let ends: [Ending] = [.exited(143), .killed(SIGTERM)]
+            let watchEnd = try await watch.terminate()
+            let phoneEnd = try await phone.terminate()
+            #expect(ends.contains(watchEnd), "\(watchEnd) \(tail(watch.talk))")
+            #expect(ends.contains(phoneEnd), "\(phoneEnd) \(tail(phone.talk))")
             try await pair.drain()
 
             let container = pair.container
