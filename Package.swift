@@ -28,7 +28,18 @@ let package = Package(
         .target(name: "PhoneSide", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(name: "Scenarios", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(name: "Monitors", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
-        .target(name: "Simulation", dependencies: ["WireContract", "Spooling"], swiftSettings: strict),
+        .target(
+            name: "Replay", dependencies: ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"],
+            swiftSettings: strict),
+        .target(
+            name: "PairInspection", dependencies: ["WireContract", "Spooling", "PhoneSide", "Monitors", "Replay"],
+            swiftSettings: strict),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "WatchSide", "PhoneSide", "Scenarios", "Monitors", "Replay",
+                "PairInspection",
+            ], swiftSettings: strict),
         .target(
             name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .executableTarget(

@@ -132,6 +132,17 @@ package final class Container {
         unknown[id] = nil
     }
 
+    /// The note that a name in a month stands for; `nil` when no note has such a name.
+    package static func note(named name: FileName) -> (id: ULID, fileExtension: FileExtension)? {
+        guard let id = ULID(utf8: name.bytes.prefix(26)) else { return nil }
+        let rest = String(decoding: name.bytes.dropFirst(26), as: UTF8.self)
+        if rest.isEmpty { return (id, .none) }
+        guard rest.hasPrefix("."), let found = FileExtension(String(rest.dropFirst())), found != .none else {
+            return nil
+        }
+        return (id, found)
+    }
+
     /// Something lies under this id that nobody knew of.
     package func noteUnknown(_ id: ULID, fileExtension: FileExtension) { unknown[id] = fileExtension }
 
@@ -167,13 +178,7 @@ extension FileSystem {
             else { continue }
             let month = try openDirectory(monthName, in: root.directory, create: false)
             try forEachName(in: month) { name in
-                guard let id = ULID(utf8: name.bytes.prefix(26)) else { return true }
-                let rest = String(decoding: name.bytes.dropFirst(26), as: UTF8.self)
-                if rest.isEmpty {
-                    body(id, .none)
-                } else if rest.hasPrefix("."), let found = FileExtension(String(rest.dropFirst())), found != .none {
-                    body(id, found)
-                }
+                if let note = Container.note(named: name) { body(note.id, note.fileExtension) }
                 return true
             }
         }

@@ -174,9 +174,31 @@ package struct PhoneInspector: ~Copyable {
         return found
     }
 
+    /// What the ledger of a phone says of each note, by its last row; nothing where there is no phone yet.
+    package static func outcomes(
+        homePath: String, fileSystem: any FileSystem
+    ) throws(FileSystemError) -> [(id: ULID, outcome: Outcome)] {
+        do {
+            let home = try fileSystem.openRoot(homePath, create: false)
+            var outcomes: [ULID: Outcome] = [:]
+            try forEachRow(of: home, fileSystem) { outcomes[$0.id] = $0.outcome }
+            var found: [(id: ULID, outcome: Outcome)] = []
+            for (id, outcome) in outcomes { found.append((id, outcome)) }
+            return found.sorted { $0.id < $1.id }
+        } catch  where error.reason == .notFound {
+            return []
+        }
+    }
+
     // MARK: Pieces
 
     private func forEachRow(_ body: (Ledger.Row) -> Void) throws(FileSystemError) {
+        try Self.forEachRow(of: home, fileSystem, body)
+    }
+
+    private static func forEachRow(
+        of home: borrowing OpenDirectory, _ fileSystem: any FileSystem, _ body: (Ledger.Row) -> Void
+    ) throws(FileSystemError) {
         let directory = try fileSystem.openDirectory("ledger", in: home, create: false)
         // The holder may begin a new generation between our look and our open: then look again.
         for _ in 0..<8 {

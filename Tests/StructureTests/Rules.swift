@@ -119,6 +119,12 @@ func refusal(of module: String, in target: String, path: String) -> String? {
     case "Scenarios":
         return ["WireContract", "Spooling", "LinkFaults"].contains(module)
             ? nil : "Scenarios imports WireContract, Spooling and LinkFaults, not \(module)"
+    case "Replay":
+        return ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"].contains(module)
+            ? nil : "Replay is what both worlds share; it knows neither (\(module))"
+    case "PairInspection":
+        return ["WireContract", "Spooling", "PhoneSide", "Monitors", "Replay"].contains(module)
+            ? nil : "PairInspection reads what lies on a disk, in either world (\(module))"
     case "DaemonRuntime", "LivePair":
         return ["WatchSide", "PhoneSide"].contains(module) ? "\(target) knows neither side (\(module))" : nil
     case "Simulation": return module == "DaemonRuntime" ? "Simulation never touches the platform (\(module))" : nil

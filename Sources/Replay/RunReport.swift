@@ -1,0 +1,67 @@
+package import Monitors
+package import Scenarios
+import Spooling
+
+/// What a run of a scenario came to.
+package struct RunReport: Sendable {
+    package enum World: String, Sendable { case virtual, live }
+
+    /// In one word, as the exit code says it.
+    package enum Outcome: String, Sendable, CaseIterable { case held, undecided, violated }
+
+    package var scenario: Scenario
+    package var world: World
+    package var verdict: Verdict
+    package var unmet: [Unmet]
+    package var troubles: [String]
+    package var digest: HistoryDigest
+    package var entryCount: UInt64
+    package var recordedCount: Int
+    package var verifiedCount: Int
+    package var census: Census
+    /// From the first moment to the last, in the scenario's own time.
+    package var length: Duration
+    /// Empty unless the run was asked to keep them.
+    package var entries: [HistoryEntry]
+
+    /// A broken promise, an expectation that was not met and a trouble of the world's are all violations: whoever has it in
+    /// a CI wants to look. What owes, and shall, has held.
+    package var outcome: Outcome {
+        if !unmet.isEmpty || !troubles.isEmpty { return .violated }
+        switch verdict {
+        case .violated: return .violated
+        case .undecided: return scenario.expectsToOwe ? .held : .undecided
+        case .held: return scenario.expectsToOwe && census.isNothingOwed ? .violated : .held
+        }
+    }
+
+    /// What is wrong, a line each; empty when it held.
+    package var complaints: [String] {
+        var lines = troubles + unmet.map(\.description)
+        switch verdict {
+        case .held:
+            if scenario.expectsToOwe, census.isNothingOwed {
+                lines.append("it drained, and was expected to owe something")
+            }
+        case .undecided(let undrained):
+            guard !scenario.expectsToOwe else { break }
+            lines += undrained.prefix(10).map {
+                "\($0.id) is still on the watch, and nobody can say yet whether it drains"
+            }
+        case .violated(let violations):
+            for violation in violations.prefix(10) {
+                lines.append("\(violation.promise) (\(violation.promise.title)): \(violation.why)")
+                lines += violation.explanation.map { "    \($0)" }
+            }
+            if violations.count > 10 { lines.append("and \(violations.count - 10) more violations") }
+        }
+        return lines
+    }
+}
+
+extension Census {
+    /// Nothing waits anywhere for anybody.
+    package var isNothingOwed: Bool {
+        recordings.isEmpty && staging.isEmpty && inbox.isEmpty && entries.isEmpty && acks.isEmpty
+    }
+}
