@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "WireContract", targets: ["WireContract"]),
         .executable(name: "watch-sim", targets: ["watch-sim"]),
         .executable(name: "phone-sim", targets: ["phone-sim"]),
+        .executable(name: "transfer-lab", targets: ["transfer-lab"]),
     ],
     targets: [
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -48,6 +49,12 @@ let package = Package(
         .executableTarget(
             name: "phone-sim", dependencies: ["WireContract", "Spooling", "LinkFaults", "PhoneSide", "DaemonRuntime"],
             swiftSettings: strict),
+        .executableTarget(
+            name: "transfer-lab",
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
+                "Simulation", "DaemonRuntime",
+            ], swiftSettings: strict),
 
         .testTarget(
             name: "LinkFaultsTests", dependencies: ["LinkFaults", "Spooling", "WireContract"], swiftSettings: strict),

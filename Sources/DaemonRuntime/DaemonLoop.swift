@@ -87,11 +87,12 @@ package final class DaemonLoop {
     private func followLink(_ engine: any Engine) {
         guard let link = options.link else { return }
         do throws(ScenarioError) {
-            guard let conditions = try link.changed(at: clock.now()) else { return }
+            let now = clock.now()
+            guard let conditions = try link.changed(at: now) else { return }
             guard let engine = engine as? any LinkFollowing else {
                 preconditionFailure("both daemons' engines live behind a link: \(engine)")
             }
-            engine.follow(conditions)
+            engine.follow(conditions, at: now)
         } catch {
             history.record(.init(.failed, detail: "\(error); what was in force stays"))
         }

@@ -18,6 +18,8 @@ package final class LinkFollower {
     private var text: String?
     private var conditions = LinkConditions()
     private var isNew = true
+    /// Whether the file says from when outages, stalls and slots count.
+    private var hasOrigin = false
     private var nextLook = Moment.zero
 
     /// How often the file is looked at.
@@ -32,7 +34,6 @@ package final class LinkFollower {
             try read(at: clock.now())
         } else if let share = command.probability("--loss"), let loss = Chance(share) {
             conditions.plan = LinkPlan(seed: command.seed("--seed") ?? 0, loss: loss)
-            conditions.origin = clock.now()
         } else {
             return nil
         }
@@ -45,8 +46,11 @@ package final class LinkFollower {
     /// error, and what was in force stays.
     package func changed(at now: Moment) throws(ScenarioError) -> LinkConditions? {
         if path != nil, now >= nextLook { try read(at: now) }
-        defer { isNew = false }
-        return isNew ? conditions : nil
+        guard isNew else { return nil }
+        isNew = false
+        // What names no beginning begins with this process, or with the change that it follows now.
+        if !hasOrigin { conditions.origin = now }
+        return conditions
     }
 
     private func read(at now: Moment) throws(ScenarioError) {
@@ -66,6 +70,7 @@ package final class LinkFollower {
         let link = try LinkFile.read(text: found, file: path)
         var fresh = LinkConditions()
         fresh.plan = link.plan
+        hasOrigin = link.originNanoseconds != nil
         fresh.origin = link.originNanoseconds.map { Moment(nanoseconds: $0) } ?? now
         fresh.session = link.session ?? .active
         fresh.isReachable = link.reachable ?? true

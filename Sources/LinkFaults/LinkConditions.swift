@@ -49,6 +49,7 @@ package struct LinkConditions: Hashable, Sendable {
 
 /// An engine that lives behind a link.
 package protocol LinkFollowing: AnyObject {
-    /// From its next step on, these are in force.
-    func follow(_ conditions: LinkConditions)
+    /// From its next step on, these are in force. `now` is the moment of this call: the first one is made when the process
+    /// begins, and a head that is stuck until a restart is stuck for processes that began before the plan did.
+    func follow(_ conditions: LinkConditions, at now: Moment)
 }

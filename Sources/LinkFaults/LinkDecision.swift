@@ -168,12 +168,12 @@ extension LinkPlan {
 }
 
 /// Pseudo-random bits that are a function of some numbers: SplitMix64 over their mixture.
-struct Draw {
+package struct Draw {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
     /// Each number goes through the whole mixer before the next one comes. Were they only added up, (start 1, try 2) and
     /// (start 2, try 3) would meet the same fate, and neighbouring seeds the same bursts in another order.
-    init(_ numbers: UInt64...) {
+    package init(_ numbers: UInt64...) {
         for number in numbers {
             state ^= number
             state = next()
@@ -181,7 +181,7 @@ struct Draw {
     }
 
     /// Sebastiano Vigna's splitmix64.c, which is in the public domain.
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -220,6 +220,12 @@ package final class PhoneEngine: Engine, LinkFollowing {
         return min(nextRescan, node.nextDeadline ?? nextRescan, linkOpensAt ?? nextRescan)
     }
 
+    package var deadlineIfNothingChanges: Moment? {
+        let waitsForLook =
+            lookFailed || isStagingUntidy || spool == nil && spoolPath != nil || !postponed.isEmpty || !refused.isEmpty
+        return [waitsForLook ? nextRescan : nil, node.nextDeadline, linkOpensAt].compactMap { $0 }.min()
+    }
+
     package var isDrained: Bool {
         node.isIdle && !linkHolds && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
             && directives.isEmpty

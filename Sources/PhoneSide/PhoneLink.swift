@@ -1,17 +1,17 @@
 package import LinkFaults
-import Spooling
+package import Spooling
 import WireContract
 
 // The link as the phone meets it: it is the receiver of files, and the sender of acks, whose `didFinish` it hears. And what
 // the phone's app does with a file, where a run wants another app than this one.
 
 extension PhoneEngine {
-    package func follow(_ conditions: LinkConditions) {
+    package func follow(_ conditions: LinkConditions, at now: Moment) {
+        if began == nil { began = now }
         self.conditions = conditions
         if link == nil {
             link = LinkReceiver(
-                direction: .toPhone, plan: conditions.plan, origin: conditions.origin, began: began ?? conditions.origin
-            )
+                direction: .toPhone, plan: conditions.plan, origin: conditions.origin, began: began ?? now)
         } else {
             link?.change(to: conditions.plan, origin: conditions.origin)
         }

@@ -136,6 +136,9 @@ package struct DiskImage: Hashable, Sendable {
         return number
     }
 
+    /// Grows with every change.
+    var changeCount: UInt64 { lastSequence }
+
     mutating func nextSequence() -> UInt64 {
         lastSequence += 1
         return lastSequence

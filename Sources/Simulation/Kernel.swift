@@ -16,6 +16,8 @@ final class Kernel {
     }
 
     var image: DiskImage
+    /// Who is told what changes in which directory.
+    var watches = Watches()
     private(set) var handles: [HandleNumber: Handle] = [:]
     private var locks: [InodeNumber: HandleNumber] = [:]
     private var processes: [(name: String, isAlive: Bool)] = []
@@ -34,6 +36,7 @@ final class Kernel {
 
     func kill(_ process: ProcessID) {
         processes[process.index].isAlive = false
+        watches.forget(process)
         let own = handles.filter { $0.value.process == process }.keys.sorted { $0.rawValue < $1.rawValue }
         for number in own { close(number) }
     }
@@ -61,6 +64,8 @@ final class Kernel {
         image[handle.inode].openCount -= 1
         image.releaseIfUnused(handle.inode)
     }
+
+    func takeNews() -> [(token: Int, name: FileName)] { watches.takeNews() }
 
     func lock(_ number: HandleNumber, _ inode: InodeNumber) -> Bool {
         if let holder = locks[inode] { return holder == number }

@@ -243,14 +243,19 @@ package final class ProcessView: FileSystem, SyncFailing {
     ) throws(FileSystemError) {
         let (from, to) = (source.handle, target.handle)
         try perform(.publish, target.displayPath(of: newName)) { (image) throws(DiskFailure) in
-            try image.publish(name, in: try self.inode(from), as: newName, in: try self.inode(to))
+            let (source, target) = (try self.inode(from), try self.inode(to))
+            try image.publish(name, in: source, as: newName, in: target)
+            self.kernel.watches.changed(source, name)
+            self.kernel.watches.changed(target, newName)
         }
     }
 
     package func unlink(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) {
         let handle = directory.handle
         try perform(.unlink, directory.displayPath(of: name)) { (image) throws(DiskFailure) in
-            try image.unlink(name, in: try self.inode(handle))
+            let directory = try self.inode(handle)
+            try image.unlink(name, in: directory)
+            self.kernel.watches.changed(directory, name)
         }
     }
 
@@ -262,6 +267,17 @@ package final class ProcessView: FileSystem, SyncFailing {
     }
 
     package func close(_ handle: HandleNumber) { kernel.close(handle) }
+
+    // MARK: News
+
+    func addWatch(_ handle: HandleNumber, token: Int) {
+        // A handle of a process that died in this very step leads nowhere.
+        guard let inode = try? inode(handle) else { return }
+        kernel.watches.add(process, inode, token: token)
+    }
+
+    /// Ends all news of this process.
+    package func forgetWatches() { kernel.watches.forget(process) }
 
     // MARK: Common to all calls
 

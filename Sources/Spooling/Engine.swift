@@ -63,6 +63,11 @@ package protocol Engine: AnyObject {
     /// recorded as an event and tried again.
     func step(at now: Moment) -> Moment
 
+    /// When it wants to be called again even if nothing changes anywhere; `nil` for never. Its looks around are not in it,
+    /// unless something waits for one. In virtual time, where no news is lost, nobody needs to look at a world that stands
+    /// still.
+    var deadlineIfNothingChanges: Moment? { get }
+
     /// Whether nothing is owed by this side: see `--until-drained`.
     var isDrained: Bool { get }
 

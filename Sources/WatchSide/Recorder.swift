@@ -62,6 +62,7 @@ package final class Recorder {
     private let sealer: RecordingSealer
     private let wallMilliseconds: () -> UInt64
     private var minter = ULID.Minter()
+    private let mint: ((UInt64) -> ULID)?
 
     private static let batchCount = 64
     private static let batchByteCount: UInt64 = 16 * 1_024 * 1_024
@@ -69,7 +70,7 @@ package final class Recorder {
     /// Opens the home, making it when it is missing. `wallMilliseconds` reads the wall clock, in milliseconds since 1970.
     package init(
         home path: String, settings: RecorderSettings, surroundings: Surroundings,
-        wallMilliseconds: @escaping () -> UInt64
+        wallMilliseconds: @escaping () -> UInt64, mint: ((UInt64) -> ULID)? = nil
     ) throws(FolderError) {
         home = try WatchHome(at: path, fileSystem: surroundings.fileSystem, nonce: surroundings.random())
         fileSystem = surroundings.fileSystem
@@ -77,6 +78,7 @@ package final class Recorder {
         random = surroundings.random
         sealer = RecordingSealer(settings, surroundings)
         self.wallMilliseconds = wallMilliseconds
+        self.mint = mint
     }
 
     private struct Sealed {
@@ -111,8 +113,10 @@ package final class Recorder {
     /// Writes a source's sealed file under its temporary name.
     private func seal(_ source: RecordingSource, index: Int) throws(RecordingFailure) -> Sealed {
         let milliseconds = wallMilliseconds()
-        let id = minter.mint(
-            millisecondsSince1970: milliseconds, random: (UInt16(truncatingIfNeeded: random()), random()))
+        let id =
+            mint?(milliseconds)
+            ?? minter.mint(
+                millisecondsSince1970: milliseconds, random: (UInt16(truncatingIfNeeded: random()), random()))
         do {
             let (file, byteCount) = try sealer.seal(source, id: id, milliseconds: milliseconds, in: home.recordings)
             return Sealed(index: index, id: id, file: file, byteCount: byteCount)

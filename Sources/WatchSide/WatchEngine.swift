@@ -148,12 +148,12 @@ package final class WatchEngine: Engine, LinkFollowing {
         }
     }
 
-    package func follow(_ conditions: LinkConditions) {
+    package func follow(_ conditions: LinkConditions, at now: Moment) {
+        if began == nil { began = now }
         self.conditions = conditions
         if ackLink == nil {
             ackLink = LinkReceiver(
-                direction: .toWatch, plan: conditions.plan, origin: conditions.origin, began: began ?? conditions.origin
-            )
+                direction: .toWatch, plan: conditions.plan, origin: conditions.origin, began: began ?? now)
         } else {
             ackLink?.change(to: conditions.plan, origin: conditions.origin)
         }
@@ -195,12 +195,11 @@ package final class WatchEngine: Engine, LinkFollowing {
 
     private var mayTick: Bool { areAcksSettled && !wantsEntryListing }
 
-    private var deadline: Moment {
-        var next = nextRescan
-        if let retryAt { next = min(next, retryAt) }
-        if let ackLinkOpensAt { next = min(next, ackLinkOpensAt) }
-        if spool != nil, mayTick, let moment = node.nextDeadline { next = min(next, moment) }
-        return next
+    private var deadline: Moment { min(nextRescan, deadlineIfNothingChanges ?? nextRescan) }
+
+    package var deadlineIfNothingChanges: Moment? {
+        let tick = spool != nil && mayTick ? node.nextDeadline : nil
+        return [retryAt, ackLinkOpensAt, tick].compactMap { $0 }.min()
     }
 
     /// Nothing is left, not even a recording that no news came of yet. A name that was refused is no recording.

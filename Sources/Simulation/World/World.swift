@@ -1,0 +1,242 @@
+import LinkFaults
+import Monitors
+import PairInspection
+import PhoneSide
+package import Replay
+package import Scenarios
+import Spooling
+import WatchSide
+import WireContract
+
+// The virtual world: a scenario, both engines, one simulated machine, and time that jumps.
+//
+// What is the real thing here: the nodes, the stores, the envelope, the link's decisions. What is simulated: the disk (see
+// `SimulatedFileSystem`), time, and who runs when. Nothing happens between two events of the queue, so a year without
+// traffic costs nothing: the engines' own looks around are left out while nothing changes (`wakeAgain`).
+//
+// The machine has the phone's disk at `/pair`, which holds the phone's home and the spools, and a disk of its own for each
+// watch at `/pair/watch…`. A daemon is a process of that machine: it can be killed between any two calls.
+//
+// News of a directory reaches a daemon a little later than it happened, by a time that is drawn from the seed: which of the
+// two sides comes first is what a scheduler decides on a real machine. With another seed it is decided otherwise.
+
+/// Runs one scenario.
+package final class World {
+    enum Happening {
+        /// The scenario's step with that index.
+        case step(Int)
+        /// The scenario's expectations of that moment are due.
+        case expectation(Duration)
+        case wake(seat: Int, number: UInt64)
+        case faultsEnd
+        case giveUp
+    }
+
+    let scenario: Scenario
+    let history: RunHistory
+    let disk: SimulatedFileSystem
+    let clock = WorldClock()
+    let places = PairPlaces(root: "/pair")
+    var queue = EventQueue<Happening>()
+    var random: SplitMix64
+    /// The phone first, then the watches by number.
+    private(set) var seats: [Seat] = []
+    /// Which watch the phone serves, and `record` means.
+    var servedWatch: UInt8 = 1
+    var conditions = LinkConditions()
+    /// By ordinal, from 1 at index 0.
+    var ids: [ULID] = []
+    var sourceCount = 0
+    var rawCount = 0
+    var keptCopies: [Side: FolderCopy] = [:]
+    var asked: [AskedRequest] = []
+    let instrumentsCalls: Bool
+    private var isSettled = false
+    private var isOver = false
+    private var stepsAtOnce = 0
+
+    /// More steps than this at one moment are a loop that never waits.
+    private static let mostStepsAtOnce = 200_000
+
+    package init(_ scenario: Scenario, keepsEntries: Bool = false) {
+        self.scenario = scenario
+        disk = SimulatedFileSystem()
+        random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
+        history = RunHistory(
+            scenario, policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin,
+            keepsEntries: keepsEntries)
+        instrumentsCalls = scenario.steps.contains {
+            if case .kill(_, let point) = $0.step { point != .now } else { false }
+        }
+        conditions.plan = scenario.settings.link
+        let settings = scenario.settings
+        seats = [
+            makeSeat(.phone, 1, Build(understands: settings.phoneUnderstands, writes: settings.ackVersion)),
+            makeSeat(.watch, 1, Build(understands: settings.watchUnderstands, writes: settings.payloadVersion)),
+        ]
+        makeDisks()
+    }
+
+    private func makeSeat(_ side: Side, _ number: UInt8, _ build: Build) -> Seat {
+        Seat(side, number, build, SeatHistory(side, number, history, clock))
+    }
+
+    private func makeDisks() {
+        do {
+            try disk.makeDirectory("/pair")
+            try disk.mount("/sources")
+            try disk.mount(places.watchHome(1), capacityByteCount: scenario.settings.watchCapacityByteCount)
+            try disk.setCapacity(of: "/pair", byteCount: scenario.settings.phoneCapacityByteCount)
+        } catch {
+            preconditionFailure("an empty disk takes folders: \(error)")
+        }
+    }
+
+    var phone: Seat { seats[0] }
+    var watch: Seat { seats[Int(servedWatch)] }
+    func seat(_ side: Side) -> Seat { side == .phone ? phone : watch }
+
+    /// The watch with that number; the first time that it is spoken of, it gets a disk of its own.
+    func watch(_ number: UInt8) -> Seat {
+        while seats.count <= Int(number) {
+            let next = UInt8(seats.count)
+            seats.append(makeSeat(.watch, next, seats[1].build))
+            do {
+                try disk.mount(places.watchHome(next))
+            } catch {
+                preconditionFailure("the disk takes one more watch: \(error)")
+            }
+        }
+        return seats[Int(number)]
+    }
+
+    func tell(_ event: WorldEvent, watch number: UInt8? = nil) {
+        history.tell(.world(event), from: .world, watch: number ?? servedWatch, at: clock.now)
+    }
+
+    func trouble(_ text: String) {
+        if history.troubles.count < 20 { history.troubles.append(text) }
+    }
+
+    // MARK: The run
+
+    /// Plays the scenario to its end.
+    package func run() -> RunReport {
+        tell(.faultsBegan)
+        if scenario.settings.startsBoth {
+            start(phone)
+            start(watch)
+        }
+        for index in scenario.steps.indices { queue.add(.step(index), at: .zero + scenario.steps[index].at) }
+        for moment in scenario.expectedMoments { queue.add(.expectation(moment), at: .zero + moment) }
+        let last = scenario.steps.last?.at ?? .zero
+        let end = scenario.settledAt ?? last
+        queue.add(.faultsEnd, at: .zero + max(end, last, scenario.expectedMoments.last ?? .zero))
+        while !isOver, let (moment, happening) = queue.popFirst() {
+            if moment > clock.now {
+                stepsAtOnce = 0
+                if isSettled, isDrained() {
+                    isOver = true
+                    break
+                }
+                clock.now = moment
+            }
+            carryOut(happening)
+        }
+        return finish()
+    }
+
+    private func carryOut(_ happening: Happening) {
+        switch happening {
+        case .step(let index): perform(scenario.steps[index].step)
+        case .expectation(let moment): history.meetExpectations(of: moment, census())
+        case .faultsEnd:
+            isSettled = true
+            if scenario.settledAt != nil { tell(.faultsEnded) }
+            queue.add(.giveUp, at: clock.now + patience)
+        case .giveUp: isOver = true
+        case .wake(let index, let number):
+            let seat = seats[index]
+            guard seat.wakeNumber == number, seat.isWanted else { return }
+            stepsAtOnce += 1
+            guard stepsAtOnce < Self.mostStepsAtOnce else {
+                trouble("the \(seat.side.rawValue) never waits: a busy loop at \(quantityText(clock.now.since(.zero)))")
+                isOver = true
+                return
+            }
+            if seat.engine == nil { open(seat) } else { step(seat) }
+        }
+    }
+
+    /// How long after the last fault it may take to drain, and a look around more.
+    private var patience: Duration {
+        if let within = scenario.settings.drainWithin { return within + .seconds(1) }
+        let bytes = scenario.recordedByteCounts
+        let bound = DrainBound(scenario.settings.policy).duration(
+            count: scenario.recordingCount, byteCount: bytes.total, largestByteCount: bytes.largest)
+        return scenario.settledAt == nil ? bound * 8 : bound + .seconds(1)
+    }
+
+    /// Nothing is owed by anybody. Asked only when the history says so too, since it looks at a directory.
+    private func isDrained() -> Bool {
+        guard !scenario.expectsToOwe, history.pendingCount <= 0 || hasLostTrack else { return false }
+        for seat in seats where seat.isWanted && isServed(seat) {
+            guard let engine = seat.engine, engine.isDrained else { return false }
+        }
+        return seats[0].isWanted && watch.isWanted
+    }
+
+    /// Something took recordings away, or brought some back: the count of them says nothing any more.
+    var hasLostTrack = false
+
+    private func isServed(_ seat: Seat) -> Bool { seat.side == .phone || seat.number == servedWatch }
+
+    private func finish() -> RunReport {
+        // A moment of rest: acks that are strays, files that nobody needs.
+        if history.troubles.isEmpty, !scenario.expectsToOwe { settle(for: .seconds(EngineTiming.rescanSeconds + 1)) }
+        return history.finish(census(), world: .virtual, length: clock.now.since(.zero))
+    }
+
+    private func settle(for length: Duration) {
+        let until = clock.now + length
+        while let next = queue.nextMoment, next <= until, let (moment, happening) = queue.popFirst() {
+            if moment > clock.now { stepsAtOnce = 0 }
+            clock.now = max(clock.now, moment)
+            switch happening {
+            case .wake: carryOut(happening)
+            case .step, .expectation, .faultsEnd, .giveUp: break
+            }
+        }
+    }
+
+    // MARK: Looking
+
+    func census() -> Census {
+        do {
+            return try CensusTaker(places, disk).census(
+                at: clock.now, watchCount: UInt8(seats.count - 1), isDurable: { [disk] path in disk.isDurable(path) })
+        } catch {
+            preconditionFailure("the simulated disk can be read by whoever owns it: \(error)")
+        }
+    }
+}
+
+/// What an engine could notice.
+struct WorldState: Hashable {
+    var changeCount: UInt64
+    var entryCount: UInt64
+}
+
+extension Scenario {
+    /// Of all that it records: all together, and the largest.
+    var recordedByteCounts: (total: UInt64, largest: UInt64) {
+        var total: UInt64 = 0
+        var largest: UInt64 = 0
+        for timed in steps {
+            guard case .record(let count, let byteCount) = timed.step else { continue }
+            total += UInt64(count) * UInt64(byteCount)
+            largest = max(largest, UInt64(byteCount))
+        }
+        return (total, largest)
+    }
+}

@@ -1,0 +1,11 @@
+import DaemonRuntime
+
+// transfer-lab: the bench of the pair. It replays scenarios in virtual time and with the two real daemons.
+
+let command = LabTool.tool.parseOrExit()
+let exitCode: ExitCode =
+    switch command.name {
+    case LabTool.replay.name: ReplayCommand.run(command)
+    default: preconditionFailure("the tool declares a command that is not here: \(command.name)")
+    }
+exitCode.exit()
