@@ -6,7 +6,17 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay])
+        version: watchFerryVersion, commands: [replay, bench])
+
+    static let bench = Command(
+        name: "bench", summary: "Measure the rate of the virtual world under a full mix of faults.",
+        details: ["A transfer counts when it was delivered, ingested, acked and deleted. The same seed gives the same digest."],
+        options: [
+            Option(
+                "--transfers", .integer(1...1_000_000_000), "N", default: "20000",
+                help: "Stop behind the run in which so many were verified."),
+            Option("--seed", .seed, "N", default: "1", help: "The seed of the first run."),
+        ])
 
     static let replay = Command(
         name: "replay", summary: "Replay scenarios (Docs/Scenarios.md), a verdict a line.",
