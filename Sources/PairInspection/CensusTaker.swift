@@ -111,8 +111,13 @@ package struct CensusTaker {
         _ name: FileName, _ path: String, in month: DirectoryBox, _ isDurable: (String) -> Bool,
         into census: inout Census
     ) throws(FileSystemError) {
-        guard let held = Container.note(named: name), let own = try opened(name, in: month) else { return }
-        let sums = try carrier.checksums(of: own.file, from: 0, byteCount: own.byteCount) ?? .ofNothing
+        // Also one with a second name: a cut of the power in a rename from the spool can leave that, and it is held.
+        guard let held = Container.note(named: name),
+            try fileSystem.status(of: name, in: month.directory).kind == .regular
+        else { return }
+        let file = try fileSystem.open(name, in: month.directory)
+        let byteCount = try fileSystem.status(of: file).byteCount
+        let sums = try carrier.checksums(of: file, from: 0, byteCount: byteCount) ?? .ofNothing
         census.container.append(
             .init(id: held.id, fileExtension: held.fileExtension, checksums: sums, isDurable: isDurable(path)))
     }

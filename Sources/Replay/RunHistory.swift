@@ -43,7 +43,7 @@ package final class RunHistory {
 
     /// `policy` is the one that the watch really runs with: live it is scaled. `drainWithin` replaces the bound of P6.
     package init(
-        _ scenario: Scenario, policy: RetryPolicy, drainWithin: Duration?, keepsEntries: Bool, trailCount: Int = 16_384
+        _ scenario: Scenario, policy: RetryPolicy, drainWithin: Duration?, keepsEntries: Bool, trailCount: Int = 65_536
     ) {
         self.scenario = scenario
         self.keepsEntries = keepsEntries

@@ -50,7 +50,8 @@ package struct RunReport: Sendable {
             }
         case .violated(let violations):
             for violation in violations.prefix(10) {
-                lines.append("\(violation.promise) (\(violation.promise.title)): \(violation.why)")
+                let subject = violation.id.map { " \($0)" } ?? ""
+                lines.append("\(violation.promise) (\(violation.promise.title)):\(subject) \(violation.why)")
                 lines += violation.explanation.map { "    \($0)" }
             }
             if violations.count > 10 { lines.append("and \(violations.count - 10) more violations") }

@@ -10,6 +10,10 @@ enum BenchCommand {
     static func run(_ command: ParsedCommand) -> ExitCode {
         let wanted = Int(clamping: command.integer("--transfers") ?? 0)
         let firstSeed = command.seed("--seed") ?? 1
+        if command.flag("--show") {
+            standardOutput(FullMix.scenario(seed: firstSeed).text)
+            return .held
+        }
         for line in FullMix.words { standardOutput(line) }
         let clock = MonotonicClock()
         let began = clock.now()

@@ -10,12 +10,15 @@ enum LabTool {
 
     static let bench = Command(
         name: "bench", summary: "Measure the rate of the virtual world under a full mix of faults.",
-        details: ["A transfer counts when it was delivered, ingested, acked and deleted. The same seed gives the same digest."],
+        details: [
+            "A transfer counts when it was delivered, ingested, acked and deleted. The same seed gives the same digest."
+        ],
         options: [
             Option(
                 "--transfers", .integer(1...1_000_000_000), "N", default: "20000",
                 help: "Stop behind the run in which so many were verified."),
             Option("--seed", .seed, "N", default: "1", help: "The seed of the first run."),
+            Option("--show", help: "Print the first run's scenario, to keep or to replay, and run nothing."),
         ])
 
     static let replay = Command(
