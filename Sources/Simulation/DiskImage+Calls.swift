@@ -2,35 +2,29 @@
 
 import Spooling
 
-/// Which of the two views a path is looked up in.
-enum DiskView { case written, durable }
-
 extension DiskImage {
     func child(_ name: FileName, of directory: InodeNumber, in view: DiskView = .written) -> InodeNumber? {
-        switch view {
-        case .written: self[directory].names[name]
-        case .durable: self[directory].durableNames[name]
-        }
+        self[directory].table[name, view]
     }
 
     /// The inode that a user's path leads to. Links on the way are followed, the last one only if `followsLast`.
     func resolve(
         _ path: String, followsLast: Bool = true, in view: DiskView = .written
     ) throws(DiskFailure) -> InodeNumber {
-        var rest = path.split(separator: "/").map(String.init)[...]
+        var rest = DiskImage.parts(path)[...]
         var way = [DiskImage.root]
         var followed = 0
         while let part = rest.popFirst() {
             let here = way[way.count - 1]
             guard self[here].kind == .directory else { throw DiskFailure(.notDirectory) }
-            if part == "." { continue }
-            if part == ".." {
+            if part.elementsEqual(".".utf8) { continue }
+            if part.elementsEqual("..".utf8) {
                 if way.count > 1 { way.removeLast() }
                 continue
             }
             guard self[here].allows(1) else { throw DiskFailure(.notPermitted) }
-            guard part.utf8.count <= FileName.longestByteCount else { throw DiskFailure(.nameTooLong) }
-            guard let name = FileName(part), let next = child(name, of: here, in: view) else {
+            guard part.count <= FileName.longestByteCount else { throw DiskFailure(.nameTooLong) }
+            guard let name = FileName(bytes: part), let next = child(name, of: here, in: view) else {
                 throw DiskFailure(.notFound)
             }
             if self[next].kind == .symbolicLink, followsLast || !rest.isEmpty {
@@ -39,12 +33,16 @@ extension DiskImage {
                 guard followed <= 40 else { throw DiskFailure(.isLink) }
                 let target = self[next].linkTarget
                 if target.hasPrefix("/") { way = [DiskImage.root] }
-                rest = (target.split(separator: "/").map(String.init) + rest)[...]
+                rest = (DiskImage.parts(target) + rest)[...]
             } else {
                 way.append(next)
             }
         }
         return way[way.count - 1]
+    }
+
+    private static func parts(_ path: String) -> [ArraySlice<UInt8>] {
+        Array(path.utf8).split(separator: UInt8(ascii: "/"))
     }
 
     /// Parent and last part of a path.
@@ -59,7 +57,7 @@ extension DiskImage {
     func status(_ number: InodeNumber) -> FileStatus {
         let inode = self[number]
         let byteCount = inode.kind == .symbolicLink ? inode.linkTarget.utf8.count : inode.written.count
-        let linkCount = inode.kind == .directory ? 2 : inode.nameCount + inode.extraLinkCount
+        let linkCount = inode.kind == .directory ? 2 : UInt64(places[number.place].nameCount) + inode.extraLinkCount
         return FileStatus(
             kind: inode.kind, byteCount: UInt64(byteCount), isOurs: inode.isOurs, permissions: inode.permissions,
             linkCount: linkCount, inode: number.rawValue, device: UInt64(mounts[inode.mount].device) + 1)
@@ -76,11 +74,10 @@ extension DiskImage {
     ) throws(DiskFailure) -> InodeNumber {
         guard child(name, of: directory) == nil else { throw DiskFailure(.exists) }
         // A directory that was removed while it is open takes no new names.
-        guard self[directory].nameCount > 0 else { throw DiskFailure(.notFound) }
+        guard places[directory.place].nameCount > 0 else { throw DiskFailure(.notFound) }
         try checkMayChange(directory)
         let number = makeInode(kind, permissions: permissions, mount: self[directory].mount)
-        self[number].nameCount = 1
-        self[directory].names[name] = number
+        self[directory].table[name, .written] = number
         record(.addName(name, number), of: directory, sequence: nextSequence())
         return number
     }
@@ -98,13 +95,13 @@ extension DiskImage {
         guard let number = child(name, of: directory) else { throw DiskFailure(.notFound) }
         guard !isMountRoot(number) else { throw DiskFailure(.other(16)) }  // EBUSY
         try checkMayChange(directory)
-        for inner in self[number].names.keys.sorted() { try removeTree(inner, in: number) }
+        for inner in self[number].table.names(in: .written).sorted() { try removeTree(inner, in: number) }
         drop(name, number, from: directory)
     }
 
     private mutating func drop(_ name: FileName, _ number: InodeNumber, from directory: InodeNumber) {
-        self[directory].names[name] = nil
-        self[number].nameCount -= 1
+        self[directory].table[name, .written] = nil
+        places[number.place].nameCount -= 1
         record(.removeName(name, number), of: directory, sequence: nextSequence())
         releaseIfUnused(number)
     }
@@ -116,14 +113,14 @@ extension DiskImage {
         guard self[source].mount == self[target].mount else { throw DiskFailure(.crossDevice) }
         guard let number = child(name, of: source) else { throw DiskFailure(.notFound) }
         guard child(newName, of: target) == nil else { throw DiskFailure(.exists) }
-        guard self[target].nameCount > 0 else { throw DiskFailure(.notFound) }
+        guard places[target.place].nameCount > 0 else { throw DiskFailure(.notFound) }
         try checkMayChange(source)
         try checkMayChange(target)
         guard !isMountRoot(number) else { throw DiskFailure(.other(16)) }  // EBUSY
         guard !lies(target, in: number) else { throw DiskFailure(.other(22)) }  // EINVAL
 
-        self[source].names[name] = nil
-        self[target].names[newName] = number
+        self[source].table[name, .written] = nil
+        self[target].table[newName, .written] = number
         let sequence = nextSequence()
         if source == target {
             record(.rename(name, to: newName, number), of: source, sequence: sequence)
@@ -139,14 +136,13 @@ extension DiskImage {
     }
 
     func read(_ number: InodeNumber, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-        let content = self[number].written
-        guard offset < UInt64(content.count) else { return 0 }
-        let start = Int(offset)
-        let count = min(buffer.count, content.count - start)
-        content.withUnsafeBytes { bytes in
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        self[number].written.withUnsafeBytes { content in
+            guard offset < UInt64(content.count) else { return 0 }
+            let start = Int(offset)
+            let count = min(buffer.count, content.count - start)
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: content[start..<start + count]))
+            return count
         }
-        return count
     }
 
     /// Writes what fits, and says how many bytes that were; `noSpace` when none did.
@@ -160,7 +156,11 @@ extension DiskImage {
         let count = end - Int(offset)
         let part = [UInt8](bytes[..<count])
         setUsed(number, byteCount: max(end, self[number].written.count))
-        self[number].written.put(part[...], at: Int(offset))
+        if offset == 0, part.count >= self[number].written.count {
+            self[number].written = part
+        } else {
+            self[number].written.put(part[...], at: Int(offset))
+        }
         record(.write(offset: offset, bytes: part), of: number, sequence: nextSequence())
         return count
     }
@@ -188,7 +188,7 @@ extension DiskImage {
         return Int(clamping: (own + device.freeBlockCount) * DiskImage.blockByteCount)
     }
 
-    private mutating func setUsed(_ number: InodeNumber, byteCount: Int) {
+    mutating func setUsed(_ number: InodeNumber, byteCount: Int) {
         let device = mounts[self[number].mount].device
         devices[device].usedBlockCount -= DiskImage.blockCount(self[number].written.count)
         devices[device].usedBlockCount += DiskImage.blockCount(byteCount)
@@ -198,9 +198,8 @@ extension DiskImage {
     func paths(in view: DiskView) -> [String] {
         var found: [String] = []
         func visit(_ directory: InodeNumber, _ prefix: String) {
-            let names = view == .written ? self[directory].names : self[directory].durableNames
-            for name in names.keys.sorted() {
-                guard let number = names[name] else { continue }
+            for name in self[directory].table.names(in: view).sorted() {
+                guard let number = child(name, of: directory, in: view) else { continue }
                 let path = "\(prefix)/\(name)"
                 found.append(path)
                 if self[number].kind == .directory { visit(number, path) }
@@ -208,15 +207,5 @@ extension DiskImage {
         }
         visit(DiskImage.root, "")
         return found
-    }
-
-    /// The order in which a directory is listed: scattered, as ext4 does it, so that nobody comes to rely on it.
-    func listing(of directory: InodeNumber) -> [FileName] {
-        let keyed = self[directory].names.keys.map { name in
-            var hash = 0xCBF2_9CE4_8422_2325 ^ directory.rawValue  // FNV-1a
-            for byte in name.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-            return (hash, name)
-        }
-        return keyed.sorted { $0 < $1 }.map(\.1)
     }
 }

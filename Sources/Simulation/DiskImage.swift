@@ -4,35 +4,11 @@
 // the written view at once and appended to the list of its inode; a sync moves the list into the durable view. So what
 // a cut of the power may leave is a choice over those lists, and nothing else. (One exception: the pages that a failed
 // sync gave up, see `abandonUnsyncedContent`.)
+//
+// A copy shares its inodes with the original until one of the two changes them, and a cut of the power touches only what
+// has unsynced changes: a lab copies, cuts and puts back thousands of images a second.
 
-package import Spooling
-
-/// The number of a file or directory on the simulated disk. Never used twice.
-package struct InodeNumber: Hashable, Comparable, Sendable {
-    package let rawValue: UInt64
-
-    package static func < (left: InodeNumber, right: InodeNumber) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// One change that no sync has made durable yet.
-package struct UnsyncedChange: Hashable, Sendable {
-    package enum Change: Hashable, Sendable {
-        case addName(FileName, InodeNumber)
-        case removeName(FileName, InodeNumber)
-        /// A rename within one directory: one change, because it is atomic.
-        case rename(FileName, to: FileName, InodeNumber)
-        case write(offset: UInt64, bytes: [UInt8])
-        case truncate(byteCount: UInt64)
-    }
-
-    /// The order of all changes of a disk. The two halves of a rename between directories share one number.
-    package let sequence: UInt64
-    /// The file or directory that was changed.
-    package let inode: InodeNumber
-    package let change: Change
-    /// For half of a rename between two directories: the directory that has the other half.
-    package let counterpart: InodeNumber?
-}
+import Spooling
 
 /// Whether a rename between two directories is one step on the medium.
 package enum RenameAcrossDirectories: Hashable, Sendable {
@@ -49,33 +25,7 @@ struct DiskFailure: Error, Hashable {
     init(_ reason: FileSystemError.Reason) { self.reason = reason }
 }
 
-struct Inode: Hashable, Sendable {
-    var kind: FileKind
-    var permissions: UInt16
-    var isOurs = true
-    /// Names of a planted file that lie outside what the test looks at.
-    var extraLinkCount: UInt64 = 0
-    var mount: Int
-    /// Where a symbolic link leads.
-    var linkTarget = ""
-
-    var written: [UInt8] = []
-    var durable: [UInt8] = []
-    var names: [FileName: InodeNumber] = [:]
-    var durableNames: [FileName: InodeNumber] = [:]
-    var unsynced: [UnsyncedChange] = []
-
-    /// Names in the written view, and handles: at zero and zero the kernel frees the blocks.
-    var nameCount: UInt64 = 0
-    var openCount = 0
-
-    /// Whether this process may use it so: 4 read, 2 write, 1 pass through. (No other user's process is simulated.)
-    func allows(_ bits: UInt16) -> Bool {
-        (permissions >> (isOurs ? 6 : 0)) & bits == bits
-    }
-}
-
-package struct DiskImage: Hashable, Sendable {
+package struct DiskImage: Sendable {
     struct Device: Hashable, Sendable {
         /// `nil`: as much as anybody wants.
         var capacityByteCount: UInt64?
@@ -94,45 +44,76 @@ package struct DiskImage: Hashable, Sendable {
         var root: InodeNumber
     }
 
-    static let blockByteCount: UInt64 = 4096
-    static let root = InodeNumber(rawValue: 1)
+    /// Where an inode is kept, and who refers to it. It is used again once nobody does.
+    struct Place: Hashable, Sendable {
+        /// Whose place it is; `nil` for nobody's.
+        var number: InodeNumber?
+        var box: InodeBox?
+        /// Names in the written view, and handles: at zero and zero the kernel frees the blocks.
+        var nameCount: Int32 = 0
+        var openCount: Int32 = 0
+        /// Names in the durable view, and unsynced changes that are about it: with those at zero too it is forgotten.
+        var holdCount: Int32 = 0
+        /// Whether it is among `suspects`.
+        var isSuspect = false
+    }
 
-    var inodes: [InodeNumber: Inode]
+    static let blockByteCount: UInt64 = 4096
+    static let root = InodeNumber(serial: 1, place: 0)
+
+    var places: [Place]
+    private var freePlaces: [Int] = []
     var devices: [Device]
     var mounts: [Mount]
     var renameAcrossDirectories: RenameAcrossDirectories
     /// As many changes stay unsynced at most; then all of them are written back, as a kernel does by itself after a
     /// while. Without that a directory that nobody ever syncs would remember its whole life.
     var unsyncedLimit = 50_000
-    private(set) var unsyncedCount = 0
-    private(set) var unsyncedInodes: Set<InodeNumber> = []
-    private var lastInode: UInt64 = 1
+    var unsyncedCount = 0
+    /// Every inode whose views differ, each once, in the order in which they began to; some that differ no more.
+    var suspects: [InodeNumber] = []
+    private var suspectLimit = 1024
+    private var lastSerial: UInt64 = 1
     private var lastSequence: UInt64 = 0
-    private var sweepThreshold = 1024
 
     init(capacityByteCount: UInt64?, renameAcrossDirectories: RenameAcrossDirectories) {
         devices = [Device(capacityByteCount: capacityByteCount)]
         mounts = [Mount(device: 0, root: DiskImage.root)]
-        inodes = [DiskImage.root: Inode(kind: .directory, permissions: 0o755, mount: 0, nameCount: 1)]
+        let inode = Inode(kind: .directory, permissions: 0o755, mount: 0, number: DiskImage.root)
+        places = [Place(number: DiskImage.root, box: InodeBox(inode), nameCount: 1)]
         self.renameAcrossDirectories = renameAcrossDirectories
+    }
+
+    func isThere(_ number: InodeNumber) -> Bool {
+        number.place < places.count && places[number.place].number == number
     }
 
     /// An inode that somebody refers to. That it is there is this module's own invariant.
     subscript(number: InodeNumber) -> Inode {
-        get {
-            guard let inode = inodes[number] else { preconditionFailure("no inode \(number.rawValue) on this disk") }
-            return inode
+        _read {
+            guard isThere(number), let box = places[number.place].box else {
+                preconditionFailure("no inode \(number.rawValue) on this disk")
+            }
+            yield box.inode
         }
         _modify {
-            guard inodes[number] != nil else { preconditionFailure("no inode \(number.rawValue) on this disk") }
-            yield &inodes[number]!
+            guard isThere(number) else { preconditionFailure("no inode \(number.rawValue) on this disk") }
+            if !isKnownUniquelyReferenced(&places[number.place].box) {
+                places[number.place].box = InodeBox(places[number.place].box!.inode)
+            }
+            yield &places[number.place].box!.inode
         }
     }
 
     mutating func makeInode(_ kind: FileKind, permissions: UInt16, mount: Int) -> InodeNumber {
-        lastInode += 1
-        let number = InodeNumber(rawValue: lastInode)
-        inodes[number] = Inode(kind: kind, permissions: permissions, mount: mount)
+        lastSerial += 1
+        if freePlaces.isEmpty {
+            freePlaces.append(places.count)
+            places.append(Place())
+        }
+        let number = InodeNumber(serial: lastSerial, place: freePlaces.removeLast())
+        let inode = Inode(kind: kind, permissions: permissions, mount: mount, number: number)
+        places[number.place] = Place(number: number, box: InodeBox(inode), nameCount: 1)
         return number
     }
 
@@ -147,90 +128,40 @@ package struct DiskImage: Hashable, Sendable {
     mutating func record(
         _ change: UnsyncedChange.Change, of number: InodeNumber, sequence: UInt64, counterpart: InodeNumber? = nil
     ) {
-        self[number].unsynced.append(
-            UnsyncedChange(sequence: sequence, inode: number, change: change, counterpart: counterpart))
-        unsyncedInodes.insert(number)
+        let change = UnsyncedChange(sequence: sequence, inode: number, change: change, counterpart: counterpart)
+        self[number].unsynced.append(change)
+        if let child = change.child { places[child.place].holdCount += 1 }
+        suspect(number)
         unsyncedCount += 1
+    }
+
+    mutating func suspect(_ number: InodeNumber) {
+        guard !places[number.place].isSuspect else { return }
+        places[number.place].isSuspect = true
+        suspects.append(number)
+    }
+
+    /// Whether a cut of the power could leave another inode than is written.
+    func isSettled(_ number: InodeNumber) -> Bool {
+        !isThere(number) || self[number].unsynced.isEmpty && !self[number].hasAbandoned
+    }
+
+    /// Lets go of those of whom that was found to be so.
+    mutating func forgetSettledSuspects() {
+        var left: [InodeNumber] = []
+        for number in suspects where isThere(number) {
+            if isSettled(number) { places[number.place].isSuspect = false } else { left.append(number) }
+        }
+        suspects = left
+        suspectLimit = 2 * left.count + 1024
     }
 
     /// What a kernel does in the background. Called after a whole call, never between the halves of a rename.
     mutating func tidy() {
         if unsyncedCount > unsyncedLimit {
-            for number in unsyncedInodes.sorted() { makeDurable(number) }
+            for number in suspects { makeDurable(number) }
         }
-        if inodes.count > sweepThreshold { sweep() }
-    }
-
-    // MARK: Durability
-
-    /// The changes of this inode up to `last` reach the durable view, in their order.
-    mutating func makeDurable(_ number: InodeNumber, through last: UInt64 = .max) {
-        guard inodes[number] != nil else { return }
-        var changes: [UnsyncedChange] = []
-        swap(&changes, &self[number].unsynced)
-        let count = changes.firstIndex { $0.sequence > last } ?? changes.count
-        self[number].unsynced = Array(changes[count...])
-        unsyncedCount -= count
-        if count == changes.count { unsyncedInodes.remove(number) }
-        for change in changes[..<count] {
-            apply(change)
-            // A journal keeps the order of its changes: the other half comes with all that was before it there.
-            if renameAcrossDirectories == .atomic, let other = change.counterpart {
-                makeDurable(other, through: change.sequence)
-            }
-        }
-    }
-
-    mutating func makeAllDurable(device: Int) {
-        for number in unsyncedInodes.sorted() where mounts[self[number].mount].device == device {
-            makeDurable(number)
-        }
-    }
-
-    /// What Linux does with the pages of a file whose sync failed: it marks them clean. They stay readable, no later
-    /// sync writes them, and it says that all is well. Only bytes that are written again reach the medium.
-    mutating func abandonUnsyncedContent(_ number: InodeNumber) {
-        var kept: [UnsyncedChange] = []
-        for change in self[number].unsynced {
-            switch change.change {
-            case .write, .truncate: unsyncedCount -= 1
-            case .addName, .removeName, .rename: kept.append(change)
-            }
-        }
-        self[number].unsynced = kept
-        if kept.isEmpty { unsyncedInodes.remove(number) }
-    }
-
-    mutating func abandonAllUnsyncedContent(onDeviceOf number: InodeNumber) {
-        let device = mounts[self[number].mount].device
-        for number in unsyncedInodes.sorted() where mounts[self[number].mount].device == device {
-            abandonUnsyncedContent(number)
-        }
-    }
-
-    /// Carries one change out in the durable view, as far as the state there lets it.
-    mutating func apply(_ change: UnsyncedChange) {
-        switch change.change {
-        case .addName(let name, let inode):
-            self[change.inode].durableNames[name] = inode
-        case .removeName(let name, let inode):
-            // The name may stand for another file there, when the changes between were lost.
-            if self[change.inode].durableNames[name] == inode { self[change.inode].durableNames[name] = nil }
-        case .rename(let name, let newName, let inode):
-            if self[change.inode].durableNames[name] == inode { self[change.inode].durableNames[name] = nil }
-            self[change.inode].durableNames[newName] = inode
-        case .write(let offset, let bytes):
-            self[change.inode].durable.put(bytes[...], at: Int(offset))
-        case .truncate(let byteCount):
-            self[change.inode].durable.setLength(Int(byteCount))
-        }
-    }
-
-    /// All unsynced changes in the order in which they were made.
-    func unsyncedChanges() -> [UnsyncedChange] {
-        var all: [UnsyncedChange] = []
-        for number in unsyncedInodes.sorted() { all += self[number].unsynced }
-        return all.sorted { ($0.sequence, $0.inode) < ($1.sequence, $1.inode) }
+        if suspects.count > suspectLimit { forgetSettledSuspects() }
     }
 
     // MARK: Blocks and garbage
@@ -239,89 +170,81 @@ package struct DiskImage: Hashable, Sendable {
         (UInt64(byteCount) + blockByteCount - 1) / blockByteCount
     }
 
+    mutating func opened(_ number: InodeNumber) { places[number.place].openCount += 1 }
+
+    mutating func closed(_ number: InodeNumber) {
+        places[number.place].openCount -= 1
+        releaseIfUnused(number)
+    }
+
+    /// As if no handle were left.
+    mutating func closeAll() {
+        for index in places.indices where places[index].openCount > 0 {
+            guard let number = places[index].number else { continue }
+            places[index].openCount = 0
+            releaseIfUnused(number)
+        }
+    }
+
     /// Frees the blocks of a file that has neither a name nor a handle left in the written view.
     mutating func releaseIfUnused(_ number: InodeNumber) {
-        guard let inode = inodes[number], inode.nameCount == 0, inode.openCount == 0 else { return }
-        devices[mounts[inode.mount].device].usedBlockCount -= DiskImage.blockCount(inode.written.count)
-        self[number].written = []
+        guard isThere(number), places[number.place].nameCount == 0, places[number.place].openCount == 0 else { return }
+        let count = self[number].written.count
+        if count > 0 {
+            devices[mounts[self[number].mount].device].usedBlockCount -= DiskImage.blockCount(count)
+            self[number].written = []
+        }
+        forgetIfUnheld(number)
+    }
+
+    /// A durable name of it went, or a change that was about it.
+    mutating func letGo(of number: InodeNumber) {
+        places[number.place].holdCount -= 1
+        forgetIfUnheld(number)
     }
 
     /// Forgets what neither view, no unsynced change and no handle leads to.
-    private mutating func sweep() {
-        var reached: Set<InodeNumber> = []
-        var open = mounts.map(\.root) + inodes.keys.filter { self[$0].openCount > 0 }.sorted()
-        while let number = open.popLast() {
-            guard reached.insert(number).inserted, let inode = inodes[number] else { continue }
-            open += inode.names.values
-            open += inode.durableNames.values
-            for change in inode.unsynced {
-                switch change.change {
-                case .addName(_, let inode), .removeName(_, let inode), .rename(_, _, let inode): open.append(inode)
-                case .write, .truncate: break
-                }
-            }
+    private mutating func forgetIfUnheld(_ number: InodeNumber) {
+        let place = places[number.place]
+        guard place.nameCount == 0, place.openCount == 0, place.holdCount == 0, let box = place.box else { return }
+        discard(number)
+        let inode = box.inode
+        unsyncedCount -= inode.unsynced.count
+        for change in inode.unsynced {
+            if let child = change.child { letGo(of: child) }
         }
-        keep(reached)
+        inode.table.forEach(in: .durable) { _, child in
+            letGo(of: child)
+            return true
+        }
     }
 
-    private mutating func keep(_ reached: Set<InodeNumber>) {
-        inodes = inodes.filter { reached.contains($0.key) }
-        unsyncedInodes.formIntersection(reached)
-        unsyncedCount = unsyncedInodes.reduce(0) { $0 + self[$1].unsynced.count }
-        sweepThreshold = 2 * inodes.count + 1024
-    }
-
-    /// The durable view is all there is: what a machine finds that was switched on again.
-    mutating func restartFromDurable() {
-        var reached: Set<InodeNumber> = []
-        var open = mounts.map(\.root)
-        for number in inodes.keys { self[number].nameCount = 0 }
-        for root in open { self[root].nameCount = 1 }
-        while let number = open.popLast() {
-            guard reached.insert(number).inserted else { continue }
-            var inode = self[number]
-            inode.names = inode.durableNames
-            inode.written = inode.durable
-            inode.unsynced = []
-            inode.openCount = 0
-            inodes[number] = inode
-            for name in inode.names.keys.sorted() {
-                guard let child = inode.names[name] else { continue }
-                // A directory has one parent. When both halves of its rename are there, the disk's check takes one.
-                if self[child].kind == .directory, self[child].nameCount > 0, !isMountRoot(child) {
-                    self[number].names[name] = nil
-                    self[number].durableNames[name] = nil
-                    continue
-                }
-                if !isMountRoot(child) { self[child].nameCount += 1 }
-                open.append(child)
-            }
-        }
-        unsyncedInodes = []
-        keep(reached)
-        for device in devices.indices { devices[device].usedBlockCount = 0 }
-        for inode in inodes.values {
-            devices[mounts[inode.mount].device].usedBlockCount += DiskImage.blockCount(inode.written.count)
-        }
+    mutating func discard(_ number: InodeNumber) {
+        places[number.place] = Place()
+        freePlaces.append(number.place)
     }
 
     func isMountRoot(_ number: InodeNumber) -> Bool { mounts.contains { $0.root == number } }
 }
 
-extension [UInt8] {
-    /// Puts `bytes` at `offset`; what lies between the end and `offset` becomes zero.
-    mutating func put(_ bytes: ArraySlice<UInt8>, at offset: Int) {
-        if count < offset { append(contentsOf: repeatElement(0, count: offset - count)) }
-        let overlap = Swift.min(count - offset, bytes.count)
-        replaceSubrange(offset..<offset + overlap, with: bytes.prefix(overlap))
-        append(contentsOf: bytes.dropFirst(overlap))
+extension DiskImage: Hashable {
+    /// The same disk, and the same from here on. What was only not tidied up yet does not count.
+    package static func == (left: DiskImage, right: DiskImage) -> Bool {
+        left.lastSerial == right.lastSerial && left.lastSequence == right.lastSequence
+            && left.unsyncedCount == right.unsyncedCount && left.unsyncedLimit == right.unsyncedLimit
+            && left.devices == right.devices && left.mounts == right.mounts
+            && left.renameAcrossDirectories == right.renameAcrossDirectories && left.freePlaces == right.freePlaces
+            && left.places.elementsEqual(right.places) {
+                $0.number == $1.number && $0.nameCount == $1.nameCount && $0.openCount == $1.openCount
+                    && $0.holdCount == $1.holdCount && $0.box == $1.box
+            }
     }
 
-    mutating func setLength(_ byteCount: Int) {
-        if byteCount < count {
-            removeLast(count - byteCount)
-        } else {
-            append(contentsOf: repeatElement(0, count: byteCount - count))
-        }
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(lastSerial)
+        hasher.combine(lastSequence)
+        hasher.combine(unsyncedCount)
+        hasher.combine(devices)
+        for place in places { hasher.combine(place.box) }
     }
 }

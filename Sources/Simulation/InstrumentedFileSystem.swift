@@ -53,7 +53,8 @@ package final class InstrumentedFileSystem {
     }
 
     /// Which effect is due at this call. A trigger for one call is used up by it.
-    private func effect(_ operation: Operation, _ paths: [String]) -> Injection.Effect? {
+    private func effect(_ operation: Operation, _ shown: (DisplayPath?, DisplayPath)) -> Injection.Effect? {
+        guard !injections.isEmpty else { return nil }
         let nth = callCounts[operation, default: 0]
         for (index, injection) in injections.enumerated() {
             switch injection.trigger {
@@ -64,9 +65,9 @@ package final class InstrumentedFileSystem {
             case .nth(let wanted, let wantedOperation):
                 if wanted == nth, wantedOperation == operation { return injection.effect }
             case .every(let fits):
-                if fits(operation, paths) { return injection.effect }
+                if fits(operation, Self.texts(shown)) { return injection.effect }
             case .first(let fits):
-                if fits(operation, paths) {
+                if fits(operation, Self.texts(shown)) {
                     injections.remove(at: index)
                     return injection.effect
                 }
@@ -75,25 +76,30 @@ package final class InstrumentedFileSystem {
         return nil
     }
 
+    /// The paths of a call, of a publish two. Put together only for who looks at them.
+    private static func texts(_ shown: (DisplayPath?, DisplayPath)) -> [String] {
+        (shown.0.map { [$0.description] } ?? []) + [shown.1.description]
+    }
+
     /// Makes one call: numbers it, writes it down, and lets go wrong what is to go wrong. `body` is told whether it shall
     /// do half; `onFailure` is what a failing call does to the disk.
     private func perform<Value: ~Copyable>(
-        _ operation: Operation, _ paths: [String], onFailure: () -> Void = {},
+        _ operation: Operation, _ shown: (DisplayPath?, DisplayPath), onFailure: () -> Void = {},
         _ body: (_ isShort: Bool) throws(FileSystemError) -> Value
     ) throws(FileSystemError) -> Value {
         callCount += 1
         callCounts[operation, default: 0] += 1
-        let path = paths[paths.count - 1]
+        let path = shown.1
         let number = callCount
         if keepsTrace {
-            trace.append(SeamCall(number: callCount, operation: operation, paths: paths, outcome: .running))
+            trace.append(SeamCall(number: callCount, operation: operation, paths: Self.texts(shown), outcome: .running))
         }
         guard !isDead else {
             note(.failed(.processIsDead), at: number)
             throw FileSystemError(operation, path, .processIsDead)
         }
         var isShort = false
-        switch effect(operation, paths) {
+        switch effect(operation, shown) {
         case nil: break
         case .before(let happen): happen()
         case .short: isShort = true
@@ -118,7 +124,7 @@ package final class InstrumentedFileSystem {
         return value
     }
 
-    private func death(_ operation: Operation, _ path: String, at number: Int) -> FileSystemError {
+    private func death(_ operation: Operation, _ path: DisplayPath, at number: Int) -> FileSystemError {
         die()
         note(.died, at: number)
         return FileSystemError(operation, path, .processIsDead)
@@ -145,7 +151,7 @@ package final class InstrumentedFileSystem {
 
 extension InstrumentedFileSystem: FileSystem {
     package func openRoot(_ path: String, create: Bool) throws(FileSystemError) -> OpenDirectory {
-        try perform(.openRoot, [path]) { (_) throws(FileSystemError) in
+        try perform(.openRoot, (nil, DisplayPath(path))) { (_) throws(FileSystemError) in
             try self.inner.openRoot(path, create: create)
         }
     }
@@ -153,25 +159,25 @@ extension InstrumentedFileSystem: FileSystem {
     package func openDirectory(
         _ name: FileName, in parent: borrowing OpenDirectory, create: Bool
     ) throws(FileSystemError) -> OpenDirectory {
-        try perform(.openDirectory, [parent.displayPath(of: name)]) { (_) throws(FileSystemError) in
+        try perform(.openDirectory, (nil, parent.path(of: name))) { (_) throws(FileSystemError) in
             try self.inner.openDirectory(name, in: parent, create: create)
         }
     }
 
     package func openSource(_ path: String) throws(FileSystemError) -> OpenFile {
-        try perform(.openSource, [path]) { (_) throws(FileSystemError) in try self.inner.openSource(path) }
+        try perform(.openSource, (nil, DisplayPath(path))) { (_) throws(FileSystemError) in try self.inner.openSource(path) }
     }
 
     package func create(
         _ name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> OpenFile {
-        try perform(.create, [directory.displayPath(of: name)]) { (_) throws(FileSystemError) in
+        try perform(.create, (nil, directory.path(of: name))) { (_) throws(FileSystemError) in
             try self.inner.create(name, in: directory)
         }
     }
 
     package func open(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) -> OpenFile {
-        try perform(.open, [directory.displayPath(of: name)]) { (_) throws(FileSystemError) in
+        try perform(.open, (nil, directory.path(of: name))) { (_) throws(FileSystemError) in
             try self.inner.open(name, in: directory)
         }
     }
@@ -179,17 +185,17 @@ extension InstrumentedFileSystem: FileSystem {
     package func status(
         of name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> FileStatus {
-        try perform(.status, [directory.displayPath(of: name)]) { (_) throws(FileSystemError) in
+        try perform(.status, (nil, directory.path(of: name))) { (_) throws(FileSystemError) in
             try self.inner.status(of: name, in: directory)
         }
     }
 
     package func status(of file: borrowing OpenFile) throws(FileSystemError) -> FileStatus {
-        try perform(.status, [file.displayPath]) { (_) throws(FileSystemError) in try self.inner.status(of: file) }
+        try perform(.status, (nil, file.path)) { (_) throws(FileSystemError) in try self.inner.status(of: file) }
     }
 
     package func status(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FileStatus {
-        try perform(.status, [directory.displayPath]) { (_) throws(FileSystemError) in
+        try perform(.status, (nil, directory.path)) { (_) throws(FileSystemError) in
             try self.inner.status(of: directory)
         }
     }
@@ -197,7 +203,7 @@ extension InstrumentedFileSystem: FileSystem {
     package func forEachName(
         in directory: borrowing OpenDirectory, _ body: (FileName) -> Bool
     ) throws(FileSystemError) {
-        try perform(.list, [directory.displayPath]) { (_) throws(FileSystemError) in
+        try perform(.list, (nil, directory.path)) { (_) throws(FileSystemError) in
             try self.inner.forEachName(in: directory, body)
         }
     }
@@ -205,7 +211,7 @@ extension InstrumentedFileSystem: FileSystem {
     package func read(
         _ file: borrowing OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileSystemError) -> Int {
-        try perform(.read, [file.displayPath]) { (isShort) throws(FileSystemError) in
+        try perform(.read, (nil, file.path)) { (isShort) throws(FileSystemError) in
             let count = isShort ? (buffer.count + 1) / 2 : buffer.count
             return try self.inner.read(
                 file, at: offset, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
@@ -215,14 +221,14 @@ extension InstrumentedFileSystem: FileSystem {
     package func write(
         _ file: borrowing OpenFile, at offset: UInt64, from bytes: UnsafeRawBufferPointer
     ) throws(FileSystemError) -> Int {
-        try perform(.write, [file.displayPath]) { (isShort) throws(FileSystemError) in
+        try perform(.write, (nil, file.path)) { (isShort) throws(FileSystemError) in
             let count = isShort ? (bytes.count + 1) / 2 : bytes.count
             return try self.inner.write(file, at: offset, from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
     }
 
     package func truncate(_ file: borrowing OpenFile, to byteCount: UInt64) throws(FileSystemError) {
-        try perform(.truncate, [file.displayPath]) { (_) throws(FileSystemError) in
+        try perform(.truncate, (nil, file.path)) { (_) throws(FileSystemError) in
             try self.inner.truncate(file, to: byteCount)
         }
     }
@@ -230,12 +236,12 @@ extension InstrumentedFileSystem: FileSystem {
     package func sync(_ file: borrowing OpenFile) throws(FileSystemError) {
         let failing = inner as? any SyncFailing
         try perform(
-            .sync, [file.displayPath], onFailure: { failing?.abandonUnsynced(file) },
+            .sync, (nil, file.path), onFailure: { failing?.abandonUnsynced(file) },
             { (_) throws(FileSystemError) in try self.inner.sync(file) })
     }
 
     package func sync(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
-        try perform(.syncDirectory, [directory.displayPath]) { (_) throws(FileSystemError) in
+        try perform(.syncDirectory, (nil, directory.path)) { (_) throws(FileSystemError) in
             try self.inner.sync(directory)
         }
     }
@@ -245,31 +251,31 @@ extension InstrumentedFileSystem: FileSystem {
     package func syncAll(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
         let failing = inner as? any SyncFailing
         try perform(
-            .syncAll, [directory.displayPath], onFailure: { failing?.abandonAllUnsynced(directory) },
+            .syncAll, (nil, directory.path), onFailure: { failing?.abandonAllUnsynced(directory) },
             { (_) throws(FileSystemError) in try self.inner.syncAll(directory) })
     }
 
     package func publish(
         _ name: FileName, in source: borrowing OpenDirectory, as newName: FileName, in target: borrowing OpenDirectory
     ) throws(FileSystemError) {
-        let paths = [source.displayPath(of: name), target.displayPath(of: newName)]
+        let paths = (source.path(of: name), target.path(of: newName))
         try perform(.publish, paths) { (_) throws(FileSystemError) in
             try self.inner.publish(name, in: source, as: newName, in: target)
         }
     }
 
     package func unlink(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) {
-        try perform(.unlink, [directory.displayPath(of: name)]) { (_) throws(FileSystemError) in
+        try perform(.unlink, (nil, directory.path(of: name))) { (_) throws(FileSystemError) in
             try self.inner.unlink(name, in: directory)
         }
     }
 
     package func lock(_ file: borrowing OpenFile) throws(FileSystemError) -> Bool {
-        try perform(.lock, [file.displayPath]) { (_) throws(FileSystemError) in try self.inner.lock(file) }
+        try perform(.lock, (nil, file.path)) { (_) throws(FileSystemError) in try self.inner.lock(file) }
     }
 
     package func space(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FreeSpace {
-        try perform(.space, [directory.displayPath]) { (_) throws(FileSystemError) in
+        try perform(.space, (nil, directory.path)) { (_) throws(FileSystemError) in
             try self.inner.space(of: directory)
         }
     }

@@ -1,8 +1,15 @@
 import Spooling
 
-/// One process of the simulated machine.
-struct ProcessID: Hashable, Sendable {
-    let index: Int
+/// One process of the simulated machine. Its number is never used twice.
+final class SimulatedProcess {
+    let number: Int
+    let name: String
+    fileprivate(set) var isAlive = true
+
+    fileprivate init(number: Int, name: String) {
+        self.number = number
+        self.name = name
+    }
 }
 
 /// What the machine remembers beside the disk: who runs, what is open, who holds which lock.
@@ -10,70 +17,107 @@ final class Kernel {
     enum Mode: Hashable { case directory, readOnly, readWrite }
 
     struct Handle {
-        let process: ProcessID
+        let number: HandleNumber
+        let process: Int
         let inode: InodeNumber
         let mode: Mode
+        var isLocked = false
     }
 
     var image: DiskImage
     /// Who is told what changes in which directory.
     var watches = Watches()
-    private(set) var handles: [HandleNumber: Handle] = [:]
-    private var locks: [InodeNumber: HandleNumber] = [:]
-    private var processes: [(name: String, isAlive: Bool)] = []
+    /// A handle lies at the last bits of its number. A number whose place is taken is left out, so the number of a handle
+    /// that was closed does not soon mean another one: whoever was killed still lets go of his.
+    private var handles = [Handle?](repeating: nil, count: 64)
+    private(set) var handleCount = 0
     private var lastHandle: Int32 = 2
+    private var locks: [InodeNumber: HandleNumber] = [:]
+    private var living: [SimulatedProcess] = []
+    private var processCount = 0
 
     init(_ image: DiskImage) {
         self.image = image
     }
 
-    func start(_ name: String) -> ProcessID {
-        processes.append((name, true))
-        return ProcessID(index: processes.count - 1)
+    // MARK: Processes
+
+    func start(_ name: String) -> SimulatedProcess {
+        processCount += 1
+        let process = SimulatedProcess(number: processCount, name: name)
+        living.append(process)
+        return process
     }
 
-    func isAlive(_ process: ProcessID) -> Bool { processes[process.index].isAlive }
-
-    func kill(_ process: ProcessID) {
-        processes[process.index].isAlive = false
-        watches.forget(process)
-        let own = handles.filter { $0.value.process == process }.keys.sorted { $0.rawValue < $1.rawValue }
-        for number in own { close(number) }
+    func kill(_ process: SimulatedProcess) {
+        guard process.isAlive else { return }
+        process.isAlive = false
+        watches.forget(process.number)
+        living.removeAll { $0 === process }
+        guard handleCount > 0 else { return }
+        for index in handles.indices {
+            if let handle = handles[index], handle.process == process.number { close(handle.number) }
+        }
     }
 
     func killAll() {
-        for index in processes.indices { kill(ProcessID(index: index)) }
+        for process in living { kill(process) }
     }
 
-    func open(_ inode: InodeNumber, _ mode: Mode, by process: ProcessID) -> HandleNumber {
-        lastHandle += 1
-        let number = HandleNumber(lastHandle)
-        handles[number] = Handle(process: process, inode: inode, mode: mode)
-        image[inode].openCount += 1
-        return number
+    // MARK: Handles
+
+    private func place(_ number: HandleNumber) -> Int { Int(number.rawValue) & (handles.count - 1) }
+
+    func open(_ inode: InodeNumber, _ mode: Mode, by process: SimulatedProcess) -> HandleNumber {
+        if handleCount * 2 >= handles.count { makeRoom() }
+        var number = lastHandle
+        repeat {
+            number = number == .max ? 3 : number + 1
+        } while handles[Int(number) & (handles.count - 1)] != nil
+        lastHandle = number
+        let handle = HandleNumber(number)
+        handles[place(handle)] = Handle(number: handle, process: process.number, inode: inode, mode: mode)
+        handleCount += 1
+        image.opened(inode)
+        return handle
     }
 
-    func handle(_ number: HandleNumber, of process: ProcessID) throws(DiskFailure) -> Handle {
-        guard let handle = handles[number], handle.process == process else { throw DiskFailure(.other(9)) }  // EBADF
+    /// Twice as many places: what shared one before is apart then, or still alone.
+    private func makeRoom() {
+        let open = handles.compactMap { $0 }
+        handles = [Handle?](repeating: nil, count: 2 * handles.count)
+        for handle in open { handles[place(handle.number)] = handle }
+    }
+
+    func handle(_ number: HandleNumber, of process: SimulatedProcess) throws(DiskFailure) -> Handle {
+        guard let handle = handles[place(number)], handle.number == number, handle.process == process.number else {
+            throw DiskFailure(.other(9))  // EBADF
+        }
         return handle
     }
 
     func close(_ number: HandleNumber) {
-        guard let handle = handles.removeValue(forKey: number) else { return }
-        if locks[handle.inode] == number { locks[handle.inode] = nil }
-        image[handle.inode].openCount -= 1
-        image.releaseIfUnused(handle.inode)
+        let place = place(number)
+        guard let handle = handles[place], handle.number == number else { return }
+        handles[place] = nil
+        handleCount -= 1
+        if handle.isLocked { locks[handle.inode] = nil }
+        image.closed(handle.inode)
     }
 
     func takeNews() -> [(token: Int, name: FileName)] { watches.takeNews() }
 
+    // MARK: Locks
+
     func lock(_ number: HandleNumber, _ inode: InodeNumber) -> Bool {
         if let holder = locks[inode] { return holder == number }
         locks[inode] = number
+        handles[place(number)]?.isLocked = true
         return true
     }
 
     func lockHolder(_ inode: InodeNumber) -> String? {
-        locks[inode].flatMap { handles[$0] }.map { processes[$0.process.index].name }
+        guard let number = locks[inode], let handle = handles[place(number)] else { return nil }
+        return living.first { $0.number == handle.process }?.name
     }
 }

@@ -12,7 +12,7 @@ package protocol SyncFailing: FileSystem {
 package final class ProcessView: FileSystem, SyncFailing {
     package let name: String
     private let kernel: Kernel
-    private let process: ProcessID
+    private let process: SimulatedProcess
 
     init(_ kernel: Kernel, name: String) {
         self.kernel = kernel
@@ -20,7 +20,10 @@ package final class ProcessView: FileSystem, SyncFailing {
         process = kernel.start(name)
     }
 
-    package var isAlive: Bool { kernel.isAlive(process) }
+    // Nothing of it is open any more: a handle keeps its view.
+    deinit { kernel.kill(process) }
+
+    package var isAlive: Bool { process.isAlive }
 
     /// Ends this process at once: its handles and locks go, what it wrote stays, every later call fails.
     package func kill() { kernel.kill(process) }
@@ -30,7 +33,7 @@ package final class ProcessView: FileSystem, SyncFailing {
     // MARK: Opening
 
     package func openRoot(_ path: String, create: Bool) throws(FileSystemError) -> OpenDirectory {
-        let number = try perform(.openRoot, path) { (image) throws(DiskFailure) in
+        let number = try perform(.openRoot, DisplayPath(path)) { (image) throws(DiskFailure) in
             let inode = try create ? self.makeWay(path, &image) : image.resolve(path)
             return try self.checkedDirectory(inode, image)
         }
@@ -55,7 +58,7 @@ package final class ProcessView: FileSystem, SyncFailing {
     package func openDirectory(
         _ name: FileName, in parent: borrowing OpenDirectory, create: Bool
     ) throws(FileSystemError) -> OpenDirectory {
-        let path = parent.displayPath(of: name)
+        let path = parent.path(of: name)
         let handle = parent.handle
         let number = try perform(.openDirectory, path) { (image) throws(DiskFailure) in
             let directory = try self.inode(handle)
@@ -65,7 +68,8 @@ package final class ProcessView: FileSystem, SyncFailing {
             }
             return try self.checkedDirectory(there, image)
         }
-        return OpenDirectory(handle: opened(number, .directory), displayPath: path, fileSystem: self)
+        return OpenDirectory(
+            handle: opened(number, .directory), displayPath: path.description, fileSystem: self)
     }
 
     private func checkedDirectory(_ number: InodeNumber, _ image: DiskImage) throws(DiskFailure) -> InodeNumber {
@@ -75,7 +79,7 @@ package final class ProcessView: FileSystem, SyncFailing {
     }
 
     package func openSource(_ path: String) throws(FileSystemError) -> OpenFile {
-        let number = try perform(.openSource, path) { (image) throws(DiskFailure) in
+        let number = try perform(.openSource, DisplayPath(path)) { (image) throws(DiskFailure) in
             let number = try image.resolve(path)
             guard image[number].allows(4) else { throw DiskFailure(.notPermitted) }
             return number
@@ -86,16 +90,16 @@ package final class ProcessView: FileSystem, SyncFailing {
     package func create(
         _ name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> OpenFile {
-        let path = directory.displayPath(of: name)
+        let path = directory.path(of: name)
         let handle = directory.handle
         let number = try perform(.create, path) { (image) throws(DiskFailure) in
             try image.make(.regular, name, in: try self.inode(handle), permissions: 0o600)
         }
-        return OpenFile(handle: opened(number, .readWrite), displayPath: path, fileSystem: self)
+        return OpenFile(handle: opened(number, .readWrite), path: path, fileSystem: self)
     }
 
     package func open(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) -> OpenFile {
-        let path = directory.displayPath(of: name)
+        let path = directory.path(of: name)
         let handle = directory.handle
         let number = try perform(.open, path) { (image) throws(DiskFailure) in
             guard let number = image.child(name, of: try self.inode(handle)) else { throw DiskFailure(.notFound) }
@@ -109,7 +113,7 @@ package final class ProcessView: FileSystem, SyncFailing {
             guard !image.mounts[image[number].mount].isReadOnly else { throw DiskFailure(.readOnly) }
             return number
         }
-        return OpenFile(handle: opened(number, .readWrite), displayPath: path, fileSystem: self)
+        return OpenFile(handle: opened(number, .readWrite), path: path, fileSystem: self)
     }
 
     // MARK: Looking
@@ -118,7 +122,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         of name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> FileStatus {
         let handle = directory.handle
-        return try perform(.status, directory.displayPath(of: name)) { (image) throws(DiskFailure) in
+        return try perform(.status, directory.path(of: name)) { (image) throws(DiskFailure) in
             guard let number = image.child(name, of: try self.inode(handle)) else { throw DiskFailure(.notFound) }
             return image.status(number)
         }
@@ -126,14 +130,14 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     package func status(of file: borrowing OpenFile) throws(FileSystemError) -> FileStatus {
         let handle = file.handle
-        return try perform(.status, file.displayPath) { (image) throws(DiskFailure) in
+        return try perform(.status, file.path) { (image) throws(DiskFailure) in
             image.status(try self.inode(handle))
         }
     }
 
     package func status(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FileStatus {
         let handle = directory.handle
-        return try perform(.status, directory.displayPath) { (image) throws(DiskFailure) in
+        return try perform(.status, directory.path) { (image) throws(DiskFailure) in
             image.status(try self.inode(handle))
         }
     }
@@ -143,18 +147,20 @@ package final class ProcessView: FileSystem, SyncFailing {
         in directory: borrowing OpenDirectory, _ body: (FileName) -> Bool
     ) throws(FileSystemError) {
         let handle = directory.handle
-        let names = try perform(.list, directory.displayPath) { (image) throws(DiskFailure) in
-            image.listing(of: try self.inode(handle))
+        let table = try perform(.list, directory.path) { (image) throws(DiskFailure) in
+            image[try self.inode(handle)].table
         }
-        for name in names {
-            guard isAlive else { throw FileSystemError(.list, directory.displayPath, .processIsDead) }
-            guard body(name) else { return }
+        var isCutOff = false
+        table.forEach(in: .written) { name, _ in
+            isCutOff = !isAlive
+            return !isCutOff && body(name)
         }
+        if isCutOff { throw FileSystemError(.list, directory.path, .processIsDead) }
     }
 
     package func space(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FreeSpace {
         let handle = directory.handle
-        return try perform(.space, directory.displayPath) { (image) throws(DiskFailure) in
+        return try perform(.space, directory.path) { (image) throws(DiskFailure) in
             let device = image.devices[image.mounts[image[try self.inode(handle)].mount].device]
             return FreeSpace(
                 freeByteCount: device.freeBlockCount * DiskImage.blockByteCount, totalByteCount: device.totalByteCount)
@@ -167,7 +173,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         _ file: borrowing OpenFile, at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(FileSystemError) -> Int {
         let handle = file.handle
-        return try perform(.read, file.displayPath) { (image) throws(DiskFailure) in
+        return try perform(.read, file.path) { (image) throws(DiskFailure) in
             let number = try self.inode(handle)
             try Self.checkHasBytes(image[number].kind)
             return image.read(number, at: offset, into: buffer)
@@ -178,7 +184,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         _ file: borrowing OpenFile, at offset: UInt64, from bytes: UnsafeRawBufferPointer
     ) throws(FileSystemError) -> Int {
         let handle = file.handle
-        return try perform(.write, file.displayPath) { (image) throws(DiskFailure) in
+        return try perform(.write, file.path) { (image) throws(DiskFailure) in
             let number = try self.writableInode(handle)
             try Self.checkHasBytes(image[number].kind)
             return try image.write(number, at: offset, from: bytes)
@@ -187,7 +193,7 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     package func truncate(_ file: borrowing OpenFile, to byteCount: UInt64) throws(FileSystemError) {
         let handle = file.handle
-        try perform(.truncate, file.displayPath) { (image) throws(DiskFailure) in
+        try perform(.truncate, file.path) { (image) throws(DiskFailure) in
             let number = try self.writableInode(handle)
             guard image[number].kind == .regular else { throw DiskFailure(.other(22)) }  // EINVAL
             try image.truncate(number, to: byteCount)
@@ -207,21 +213,21 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     package func sync(_ file: borrowing OpenFile) throws(FileSystemError) {
         let handle = file.handle
-        try perform(.sync, file.displayPath) { (image) throws(DiskFailure) in
+        try perform(.sync, file.path) { (image) throws(DiskFailure) in
             image.makeDurable(try self.inode(handle))
         }
     }
 
     package func sync(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
         let handle = directory.handle
-        try perform(.syncDirectory, directory.displayPath) { (image) throws(DiskFailure) in
+        try perform(.syncDirectory, directory.path) { (image) throws(DiskFailure) in
             image.makeDurable(try self.inode(handle))
         }
     }
 
     package func syncAll(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
         let handle = directory.handle
-        try perform(.syncAll, directory.displayPath) { (image) throws(DiskFailure) in
+        try perform(.syncAll, directory.path) { (image) throws(DiskFailure) in
             image.makeAllDurable(device: image.mounts[image[try self.inode(handle)].mount].device)
         }
     }
@@ -242,7 +248,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         _ name: FileName, in source: borrowing OpenDirectory, as newName: FileName, in target: borrowing OpenDirectory
     ) throws(FileSystemError) {
         let (from, to) = (source.handle, target.handle)
-        try perform(.publish, target.displayPath(of: newName)) { (image) throws(DiskFailure) in
+        try perform(.publish, target.path(of: newName)) { (image) throws(DiskFailure) in
             let (source, target) = (try self.inode(from), try self.inode(to))
             try image.publish(name, in: source, as: newName, in: target)
             self.kernel.watches.changed(source, name)
@@ -252,7 +258,7 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     package func unlink(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) {
         let handle = directory.handle
-        try perform(.unlink, directory.displayPath(of: name)) { (image) throws(DiskFailure) in
+        try perform(.unlink, directory.path(of: name)) { (image) throws(DiskFailure) in
             let directory = try self.inode(handle)
             try image.unlink(name, in: directory)
             self.kernel.watches.changed(directory, name)
@@ -261,7 +267,7 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     package func lock(_ file: borrowing OpenFile) throws(FileSystemError) -> Bool {
         let handle = file.handle
-        return try perform(.lock, file.displayPath) { (_) throws(DiskFailure) in
+        return try perform(.lock, file.path) { (_) throws(DiskFailure) in
             self.kernel.lock(handle, try self.inode(handle))
         }
     }
@@ -273,16 +279,16 @@ package final class ProcessView: FileSystem, SyncFailing {
     func addWatch(_ handle: HandleNumber, token: Int) {
         // A handle of a process that died in this very step leads nowhere.
         guard let inode = try? inode(handle) else { return }
-        kernel.watches.add(process, inode, token: token)
+        kernel.watches.add(process.number, inode, token: token)
     }
 
     /// Ends all news of this process.
-    package func forgetWatches() { kernel.watches.forget(process) }
+    package func forgetWatches() { kernel.watches.forget(process.number) }
 
     // MARK: Common to all calls
 
     private func perform<Value>(
-        _ operation: FileSystemError.Operation, _ path: String,
+        _ operation: FileSystemError.Operation, _ path: DisplayPath,
         _ body: (inout DiskImage) throws(DiskFailure) -> Value
     ) throws(FileSystemError) -> Value {
         guard isAlive else { throw FileSystemError(operation, path, .processIsDead) }

@@ -66,10 +66,7 @@ package final class SimulatedFileSystem {
     /// The disk as a value, to come back to it. Handles and locks are not part of it.
     package func snapshot() -> DiskImage {
         var image = kernel.image
-        for number in image.inodes.keys.sorted() where image[number].openCount > 0 {
-            image[number].openCount = 0
-            image.releaseIfUnused(number)
-        }
+        if kernel.handleCount > 0 { image.closeAll() }
         return image
     }
 
@@ -111,7 +108,7 @@ package final class SimulatedFileSystem {
     package func unsyncedChanges() -> [UnsyncedChange] { kernel.image.unsyncedChanges() }
 
     /// How many handles are open, over all processes.
-    package var openHandleCount: Int { kernel.handles.count }
+    package var openHandleCount: Int { kernel.handleCount }
 
     // MARK: What other programs of the same user do (unsynced, as they do it)
 

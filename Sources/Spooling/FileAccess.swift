@@ -23,12 +23,13 @@ extension FileSystem {
     package func openOurs(
         _ name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> OwnFile {
-        let path = directory.displayPath(of: name)
         let before = try status(of: name, in: directory)
-        if let refusal = Refusal(ofFile: before) { throw FileSystemError(.open, path, .refused(refusal)) }
+        if let refusal = Refusal(ofFile: before) {
+            throw FileSystemError(.open, directory.path(of: name), .refused(refusal))
+        }
         let file = try open(name, in: directory)
         let status = try status(of: file)
-        if let refusal = Refusal(ofFile: status) { throw FileSystemError(.open, path, .refused(refusal)) }
+        if let refusal = Refusal(ofFile: status) { throw FileSystemError(.open, file.path, .refused(refusal)) }
         return OwnFile(file: file, byteCount: status.byteCount)
     }
 

@@ -11,14 +11,29 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// `nil` when the bytes cannot be one component of a path: empty, too long, `.`, `..`, or with a `/` or a NUL.
     package init?(bytes: some Collection<UInt8>) {
-        guard !bytes.isEmpty, bytes.count <= FileName.longestByteCount else { return nil }
-        guard !bytes.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }) else { return nil }
-        guard !(bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") }) else { return nil }
-        self.bytes = Array(bytes)
+        guard bytes.count <= FileName.longestByteCount else { return nil }
+        self.init(checking: Array(bytes))
     }
 
     package init?(_ string: String) {
-        self.init(bytes: string.utf8)
+        guard string.utf8.count <= FileName.longestByteCount else { return nil }
+        self.init(checking: Array(string.utf8))
+    }
+
+    private init?(checking bytes: [UInt8]) {
+        guard !bytes.isEmpty, bytes.count <= FileName.longestByteCount else { return nil }
+        guard !(bytes.count <= 2 && bytes.allSatisfy { $0 == UInt8(ascii: ".") }) else { return nil }
+        // Without a way out of the loop, so that it takes many bytes at a time.
+        var isBad = false
+        for byte in bytes { isBad = isBad || byte == UInt8(ascii: "/") || byte == 0 }
+        guard !isBad else { return nil }
+        self.bytes = bytes
+    }
+
+    /// A name that the caller put together from parts that are part of a name, out of digits and letters.
+    init(trusted bytes: [UInt8]) {
+        assert(FileName(checking: bytes) != nil, "not a name: \(bytes)")
+        self.bytes = bytes
     }
 
     /// For names that stand in our own source. A bad one is our bug.
@@ -27,13 +42,26 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
         self = name
     }
 
+    /// All bytes at once: the standard library feeds an array's to the hasher one by one.
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(bytes.count)
+    }
+
     /// Byte order, which is what "order of names" means in the spool.
     package static func < (left: FileName, right: FileName) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
     /// Readable on one line of a terminal or a journal whatever the bytes are: what is not printable ASCII is escaped.
-    package var description: String { FileName.printable(bytes) }
+    package var description: String {
+        bytes.allSatisfy(FileName.isPlain) ? String(decoding: bytes, as: UTF8.self) : FileName.printable(bytes)
+    }
+
+    /// Whether this byte stands for itself in `printable`.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte <= 0x7E && byte != UInt8(ascii: "\\")
+    }
 
     /// Any bytes as one line of printable ASCII, for messages about what others wrote.
     package static func printable(_ bytes: some Sequence<UInt8>) -> String {
@@ -52,7 +80,10 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
 
     package func hasSuffix(_ suffix: StaticString) -> Bool {
         suffix.withUTF8Buffer { wanted in
-            bytes.count >= wanted.count && bytes.suffix(wanted.count).elementsEqual(wanted)
+            let start = bytes.count - wanted.count
+            guard start >= 0 else { return false }
+            for index in wanted.indices where bytes[start + index] != wanted[index] { return false }
+            return true
         }
     }
 
@@ -62,6 +93,9 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// This name with `suffix` behind it. `nil` when that is too long.
     package func appending(_ suffix: StaticString) -> FileName? {
-        suffix.withUTF8Buffer { FileName(bytes: bytes + $0) }
+        var longer = bytes
+        longer.reserveCapacity(bytes.count + suffix.utf8CodeUnitCount)
+        longer.append(suffix)
+        return FileName(checking: longer)
     }
 }

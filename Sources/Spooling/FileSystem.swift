@@ -56,20 +56,51 @@ package struct HandleNumber: Hashable, Sendable {
     package init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
+/// A path for messages. Its text is put together when somebody reads it: most calls succeed, and none of those needs it.
+package struct DisplayPath: Hashable, Sendable, CustomStringConvertible {
+    private let directory: String
+    private let name: FileName?
+
+    package init(_ path: String) {
+        directory = path
+        name = nil
+    }
+
+    package init(_ name: FileName, in directory: String) {
+        self.directory = directory
+        self.name = name
+    }
+
+    package var description: String {
+        guard let name else { return directory }
+        return "\(directory)/\(name)"
+    }
+
+    /// Two are equal that read alike.
+    package static func == (left: DisplayPath, right: DisplayPath) -> Bool { left.description == right.description }
+    package func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}
+
 /// An open file. It has one owner and is closed, and its lock released, when that owner lets go of it.
 package struct OpenFile: ~Copyable {
     package let handle: HandleNumber
     /// For messages only; never used to open anything.
-    package let displayPath: String
+    package let path: DisplayPath
     private let fileSystem: any FileSystem
 
-    package init(handle: HandleNumber, displayPath: String, fileSystem: any FileSystem) {
+    package init(handle: HandleNumber, path: DisplayPath, fileSystem: any FileSystem) {
         self.handle = handle
-        self.displayPath = displayPath
+        self.path = path
         self.fileSystem = fileSystem
     }
 
+    package init(handle: HandleNumber, displayPath: String, fileSystem: any FileSystem) {
+        self.init(handle: handle, path: DisplayPath(displayPath), fileSystem: fileSystem)
+    }
+
     deinit { fileSystem.close(handle) }
+
+    package var displayPath: String { path.description }
 }
 
 /// An open directory. It has one owner and is closed when that owner lets go of it.
@@ -87,8 +118,11 @@ package struct OpenDirectory: ~Copyable {
 
     deinit { fileSystem.close(handle) }
 
+    package var path: DisplayPath { DisplayPath(displayPath) }
+
     /// The path of a name in this directory, for messages only.
-    package func displayPath(of name: FileName) -> String { "\(displayPath)/\(name)" }
+    package func displayPath(of name: FileName) -> String { path(of: name).description }
+    package func path(of name: FileName) -> DisplayPath { DisplayPath(name, in: displayPath) }
 }
 
 /// The disk, as far as the pair uses it. All errors are `FileSystemError`; none is a trap.

@@ -36,14 +36,20 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     }
 
     package var operation: Operation
-    package var path: String
+    package var place: DisplayPath
     package var reason: Reason
 
     package init(_ operation: Operation, _ path: String, _ reason: Reason) {
+        self.init(operation, DisplayPath(path), reason)
+    }
+
+    package init(_ operation: Operation, _ place: DisplayPath, _ reason: Reason) {
         self.operation = operation
-        self.path = path
+        self.place = place
         self.reason = reason
     }
+
+    package var path: String { place.description }
 
     /// Whether the call may have had its effect although it failed. Everything that reaches the medium may: a failed
     /// sync or write has done part of it. A name that could not be made, taken or opened is as it was.

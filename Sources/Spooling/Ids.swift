@@ -102,3 +102,30 @@ extension FixedWidthInteger where Self: UnsignedInteger {
         self = value
     }
 }
+
+extension [UInt8] {
+    /// As `decimal(digits:)`: padded with zeros, and longer than `digits` when it does not fit.
+    mutating func appendDecimal(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int) {
+        appendNumber(UInt64(number), radix: 10, digits: digits)
+    }
+
+    /// As `hex(digits:)`: lower case, padded with zeros.
+    mutating func appendHex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int) {
+        appendNumber(UInt64(number), radix: 16, digits: digits)
+    }
+
+    private mutating func appendNumber(_ number: UInt64, radix: UInt64, digits: Int) {
+        let start = count
+        var rest = number
+        while rest > 0 || count - start < digits {
+            let digit = UInt8(truncatingIfNeeded: rest % radix)
+            append(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a"))
+            rest /= radix
+        }
+        self[start...].reverse()
+    }
+
+    mutating func append(_ text: StaticString) {
+        text.withUTF8Buffer { append(contentsOf: $0) }
+    }
+}

@@ -61,7 +61,8 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
         }
         // Fixed columns: 10 - 10 - 8 - 26 - 5 .
         guard bytes.count == 63 + (kind == .note ? 5 : 4),
-            [10, 21, 30, 57].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }),
+            bytes[10] == UInt8(ascii: "-"), bytes[21] == UInt8(ascii: "-"), bytes[30] == UInt8(ascii: "-"),
+            bytes[57] == UInt8(ascii: "-"),
             let startValue = UInt64(decimal: bytes[0..<10]), let start = StartNumber(rawValue: startValue),
             let counter = UInt64(decimal: bytes[11..<21]), let nonce = UInt32(lowerHex: bytes[22..<30]),
             let id = ULID(utf8: bytes[31..<57]), let attempt = UInt64(decimal: bytes[58..<63])
@@ -70,11 +71,19 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     package var fileName: FileName {
-        let text =
-            "\(start.rawValue.decimal(digits: 10))-\(counter.decimal(digits: 10))-\(nonce.hex(digits: 8))-\(id)"
-            + "-\(UInt64(attempt).decimal(digits: 5))\(kind == .note ? ".note" : ".ack")"
-        guard let name = FileName(text) else { preconditionFailure("an entry name is a file name: \(text)") }
-        return name
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(68)
+        bytes.appendDecimal(start.rawValue, digits: 10)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(counter, digits: 10)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendHex(nonce, digits: 8)
+        bytes.append(UInt8(ascii: "-"))
+        id.appendUTF8(to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendDecimal(UInt64(attempt), digits: 5)
+        bytes.append(kind == .note ? ".note" : ".ack")
+        return FileName(trusted: bytes)
     }
 
     /// The order of names in the spool.
@@ -110,8 +119,11 @@ package struct EntryNamer: Sendable {
 extension FileName {
     /// The name of a sealed recording on the watch.
     package static func recording(_ id: ULID) -> FileName {
-        guard let name = FileName("\(id).note") else { preconditionFailure("an id is a file name: \(id)") }
-        return name
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(ULID.utf8Count + 5)
+        id.appendUTF8(to: &bytes)
+        bytes.append(".note")
+        return FileName(trusted: bytes)
     }
 
     /// The id of a sealed recording on the watch; `nil` for any other name.
@@ -163,12 +175,23 @@ package struct DeliveryKey: Hashable, Comparable, Sendable, CustomStringConverti
     }
 
     package var description: String {
-        let first =
-            switch identity {
-            case .id(let id): id.description
-            case .checksums(let sums): sums.crc32.hex(digits: 8) + sums.adler32.hex(digits: 8)
-            }
-        return "\(first)-\(bodyCRC32.hex(digits: 8))-\(dictionaryCRC32.hex(digits: 8))"
+        var bytes: [UInt8] = []
+        appendUTF8(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The spelling, as it stands in a name.
+    func appendUTF8(to bytes: inout [UInt8]) {
+        switch identity {
+        case .id(let id): id.appendUTF8(to: &bytes)
+        case .checksums(let sums):
+            bytes.appendHex(sums.crc32, digits: 8)
+            bytes.appendHex(sums.adler32, digits: 8)
+        }
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendHex(bodyCRC32, digits: 8)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendHex(dictionaryCRC32, digits: 8)
     }
 
     package static func < (left: DeliveryKey, right: DeliveryKey) -> Bool { left.description < right.description }
@@ -185,8 +208,13 @@ package struct StagedName: Hashable, Sendable {
     }
 
     package var fileName: FileName {
-        guard let name = FileName("\(key)-\(pairing).note") else { preconditionFailure("a key is a file name: \(key)") }
-        return name
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(ULID.utf8Count + 40)
+        key.appendUTF8(to: &bytes)
+        bytes.append(UInt8(ascii: "-"))
+        bytes.appendHex(pairing.rawValue, digits: 16)
+        bytes.append(".note")
+        return FileName(trusted: bytes)
     }
 
     package init?(_ name: FileName) {

@@ -21,7 +21,8 @@ extension SimulatedFileSystem {
 /// Who watches what. Part of the kernel.
 struct Watches {
     private struct Watch {
-        let process: ProcessID
+        /// The process's number.
+        let process: Int
         let inode: InodeNumber
         let token: Int
     }
@@ -29,11 +30,11 @@ struct Watches {
     private var watches: [Watch] = []
     private var news: [(token: Int, name: FileName)] = []
 
-    mutating func add(_ process: ProcessID, _ inode: InodeNumber, token: Int) {
+    mutating func add(_ process: Int, _ inode: InodeNumber, token: Int) {
         watches.append(Watch(process: process, inode: inode, token: token))
     }
 
-    mutating func forget(_ process: ProcessID) { watches.removeAll { $0.process == process } }
+    mutating func forget(_ process: Int) { watches.removeAll { $0.process == process } }
 
     /// There are some ten of them.
     mutating func changed(_ directory: InodeNumber, _ name: FileName) {
