@@ -165,7 +165,9 @@ extension InstrumentedFileSystem: FileSystem {
     }
 
     package func openSource(_ path: String) throws(FileSystemError) -> OpenFile {
-        try perform(.openSource, (nil, DisplayPath(path))) { (_) throws(FileSystemError) in try self.inner.openSource(path) }
+        try perform(.openSource, (nil, DisplayPath(path))) { (_) throws(FileSystemError) in
+            try self.inner.openSource(path)
+        }
     }
 
     package func create(

@@ -55,6 +55,9 @@ final class SeatHistory: History {
     private let number: UInt8
     private let history: RunHistory
     private let clock: WorldClock
+    /// What is planted in this process, and its way to the disk.
+    var plant: (any Plant)?
+    var disk: (any FileSystem)?
 
     init(_ side: Side, _ number: UInt8, _ history: RunHistory, _ clock: WorldClock) {
         source = side == .watch ? .watch : .phone
@@ -64,6 +67,11 @@ final class SeatHistory: History {
     }
 
     func record(_ event: PairEvent) {
+        guard let plant, let disk else { return tell(event) }
+        for told in plant.tells(event, by: source == .watch ? .watch : .phone, disk: disk) { tell(told) }
+    }
+
+    private func tell(_ event: PairEvent) {
         history.tell(.pair(event), from: source, watch: number, at: clock.now)
     }
 

@@ -52,14 +52,15 @@ extension World {
     func open(_ seat: Seat) {
         let view = disk.asProcess(seat.side.rawValue)
         seat.view = view
-        var fileSystem: any FileSystem = view
+        var fileSystem: any FileSystem = plant?.fileSystem(view, of: seat.side == .watch ? .watch : .phone) ?? view
         if instrumentsCalls {
-            let instrument = InstrumentedFileSystem(view)
+            let instrument = InstrumentedFileSystem(fileSystem, onDeath: { view.kill() })
             instrument.keepsTrace = false
             instrument.injections = takeWaitingKills(of: seat)
             seat.instrument = instrument
             fileSystem = instrument
         }
+        (seat.history.plant, seat.history.disk) = (plant, fileSystem)
         let surroundings = surroundings(fileSystem, seat.history, seat.side.rawValue)
         do throws(FolderError) {
             seat.engine = try makeEngine(seat, surroundings)

@@ -94,7 +94,7 @@ extension World {
             let recorder = try Recorder(
                 home: places.watchHome(number),
                 settings: RecorderSettings(payloadVersion: watch.build.writes, timeZoneID: "Europe/Berlin"),
-                surroundings: surroundings(view, watch.history, "record"),
+                surroundings: surroundings(plant?.fileSystem(view, of: .recorder) ?? view, watch.history, "record"),
                 wallMilliseconds: { [clock] in clock.wallMilliseconds },
                 mint: { [unowned self] _ in
                     ids.append(mint(ordinal: ids.count + 1))

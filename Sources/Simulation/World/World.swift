@@ -58,8 +58,12 @@ package final class World {
     /// More steps than this at one moment are a loop that never waits.
     private static let mostStepsAtOnce = 200_000
 
-    package init(_ scenario: Scenario, keepsEntries: Bool = false) {
+    let plant: (any Plant)?
+
+    /// `plant` is a fault that is to be found.
+    package init(_ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil) {
         self.scenario = scenario
+        self.plant = plant
         disk = SimulatedFileSystem()
         random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
         history = RunHistory(
