@@ -63,6 +63,9 @@ let package = Package(
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "MonitorsTests", dependencies: ["Monitors", "Spooling", "WireContract"], swiftSettings: strict),
+        .testTarget(
+            name: "ReplayTests", dependencies: ["Replay", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"],
+            swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),
