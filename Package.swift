@@ -64,7 +64,8 @@ let package = Package(
         .testTarget(
             name: "MonitorsTests", dependencies: ["Monitors", "Spooling", "WireContract"], swiftSettings: strict),
         .testTarget(
-            name: "ReplayTests", dependencies: ["Replay", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"],
+            name: "ReplayTests",
+            dependencies: ["Replay", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"],
             swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 import LinkFaults
 package import Monitors
+import Spooling
 package import WireContract
 
 /// Which recording of a run is which: what a scenario, and a comparison of two runs, call a note by.
@@ -38,5 +39,17 @@ package struct NoteNumbers: Hashable, Sendable {
         ids.append(id)
         numbers[id] = ids.count
         return ids.count
+    }
+}
+
+extension EntryName {
+    /// The entry that a name is of, or came from: a name in the inbox is a pairing, perhaps a copy's number, and the
+    /// entry's name.
+    init?(ending name: FileName) {
+        let noteByteCount = 68
+        guard
+            let entry = EntryName(name) ?? FileName(bytes: name.bytes.suffix(noteByteCount)).flatMap({ EntryName($0) })
+        else { return nil }
+        self = entry
     }
 }
