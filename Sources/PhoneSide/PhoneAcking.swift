@@ -6,7 +6,10 @@ import WireContract
 
 extension PhoneEngine {
     func writeAcks(_ orders: [AckOrder]) {
-        for order in orders { report(.init(.acked, phase: .intends, id: order.id, attempt: order.attempt)) }
+        // What came over another spool is not acked, so it is not about to be either.
+        for order in orders where spool != nil && order.pairing == pairing {
+            report(.init(.acked, phase: .intends, id: order.id, pairing: order.pairing, attempt: order.attempt))
+        }
         surroundings.history.commit()
         for order in orders {
             guard let spool, order.pairing == pairing else {
@@ -17,7 +20,9 @@ extension PhoneEngine {
             }
             do throws(FileSystemError) {
                 let entry = try writeAck(order, to: spool)
-                report(.init(.acked, id: order.id, name: entry.fileName, attempt: order.attempt))
+                report(
+                    .init(
+                        .acked, id: order.id, name: entry.fileName, pairing: order.pairing, attempt: order.attempt))
                 if let failure = reportedFailure(of: entry) {
                     report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
                     tell(.ackFailed(order.id))

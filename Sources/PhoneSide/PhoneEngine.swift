@@ -136,7 +136,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         }
         report(
             .init(
-                .started,
+                .started, pairing: pairing,
                 detail: ledger.unreadableByteCount > 0
                     ? "the ledger had \(ledger.unreadableByteCount) unreadable bytes" : nil))
     }
@@ -162,7 +162,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
                 _ = try NameRegister.set(fresh.description, in: pairingDirectory, of: fileSystem)
                 try end.setPairing(fresh)
                 pairing = fresh
-                report(.init(.paired, detail: fresh.description))
+                report(.init(.paired, pairing: fresh, detail: fresh.description))
             }
         } catch {
             throw .disk(error)
@@ -309,8 +309,10 @@ package final class PhoneEngine: Engine, LinkFollowing {
         case .discard(let key, let reason): discard(key, because: reason)
         case .setAside(let key, let reason): setAside(key, reason)
         case .reportWaiting(let key, let reason):
+            // A payload without an id is known by these.
+            let checksums = staged[key]?.content.checksums
             staged[key]?.letGo()
-            report(.init(.waits, id: key.id, detail: reason.description))
+            report(.init(.waits, id: key.id, checksums: checksums, detail: reason.description))
         case .ack(let id, let pairing, let attempt):
             directives.acks.append(AckOrder(id: id, pairing: pairing, attempt: attempt))
         }

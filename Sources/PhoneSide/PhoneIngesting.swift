@@ -119,7 +119,11 @@ extension PhoneEngine {
 
     private func publish(_ notes: [Note]) -> [Note] {
         for note in notes {
-            report(.init(.ingested, phase: .intends, id: note.id, byteCount: note.file.content.byteCount))
+            let content = note.file.content
+            report(
+                .init(
+                    .ingested, phase: .intends, id: note.id, byteCount: content.byteCount, checksums: content.checksums)
+            )
         }
         if !notes.isEmpty { surroundings.history.commit() }
         var published: [Note] = []
@@ -189,7 +193,11 @@ extension PhoneEngine {
         for note in notes {
             staged[note.order.key] = nil
             container.forgetUnknown(note.id)
-            report(.init(.ingested, id: note.id, byteCount: note.file.content.byteCount, detail: note.name.description))
+            let content = note.file.content
+            report(
+                .init(
+                    .ingested, id: note.id, byteCount: content.byteCount, checksums: content.checksums,
+                    detail: note.name.description))
             tell(.ingested(note.order.key))
         }
     }

@@ -38,11 +38,15 @@ package struct PairEvent: Hashable, Sendable {
     package var id: ULID?
     /// The entry, or another name that it is about.
     package var name: FileName?
+    /// Of the file that it is about. With `recorded` and `ingested`, which speak of the same audio at both ends, of that
+    /// alone: without dictionary and seal.
     package var byteCount: UInt64?
-    /// Of the audio that it is about: what `recorded` sealed, what `ingested` put into the container. An `ingested` with
-    /// neither this nor a `byteCount` put nothing there: the container had the note, and the ledger learned of it.
+    /// Of the audio that it is about: what `recorded` sealed, what `waits`, what `ingested` put into the container. An
+    /// `ingested` with neither this nor a `byteCount` put nothing there: the container had the note, and the ledger learned
+    /// of it.
     package var checksums: Checksums?
-    /// Over which pairing an ack goes or came; which one was adopted or made (`paired`, `started`).
+    /// Over which pairing an ack goes or came, also the one because of which a recording is `deleted`; which pairing was
+    /// adopted or made (`paired`), or was found (`started`).
     package var pairing: PairingID?
     package var attempt: Int?
     /// Why, or what more there is to say.

@@ -86,6 +86,7 @@ package final class Recorder {
         let id: ULID
         let file: FileBox
         let byteCount: UInt64
+        let seal: Seal
     }
 
     /// Records all of `sources`, and calls `report` once for each, in batches: with its index, when it is durable or has
@@ -118,8 +119,9 @@ package final class Recorder {
             ?? minter.mint(
                 millisecondsSince1970: milliseconds, random: (UInt16(truncatingIfNeeded: random()), random()))
         do {
-            let (file, byteCount) = try sealer.seal(source, id: id, milliseconds: milliseconds, in: home.recordings)
-            return Sealed(index: index, id: id, file: file, byteCount: byteCount)
+            let (file, byteCount, seal) = try sealer.seal(
+                source, id: id, milliseconds: milliseconds, in: home.recordings)
+            return Sealed(index: index, id: id, file: file, byteCount: byteCount, seal: seal)
         } catch {
             unlinkTemporary(id)
             throw error
@@ -155,7 +157,10 @@ package final class Recorder {
             return
         }
         for sealed in published {
-            history.record(PairEvent(.recorded, id: sealed.id, byteCount: sealed.byteCount))
+            history.record(
+                PairEvent(
+                    .recorded, id: sealed.id, byteCount: sealed.seal.bodyByteCount,
+                    checksums: sealed.seal.bodyChecksums))
         }
         history.commit()
         for sealed in published { report(sealed.index, .recorded(sealed.id, byteCount: sealed.byteCount)) }

@@ -19,10 +19,11 @@ struct RecordingSealer {
         carrier = SliceCarrier(fileSystem: surroundings.fileSystem, shouldStop: surroundings.shouldStop)
     }
 
-    /// The temporary, open and locked, and its length. When it throws, the temporary may be left.
+    /// The temporary, open and locked, its length, and the seal that stands in it. When it throws, the temporary may be
+    /// left.
     func seal(
         _ source: RecordingSource, id: ULID, milliseconds: UInt64, in recordings: borrowing OpenDirectory
-    ) throws(RecordingFailure) -> (FileBox, UInt64) {
+    ) throws(RecordingFailure) -> (FileBox, UInt64, Seal) {
         switch source {
         case .file(let path, let durationSeconds):
             let file = try openSource(path)
@@ -128,7 +129,7 @@ struct RecordingSealer {
     private func write(
         _ note: Note, bodyByteCount: UInt64, in recordings: borrowing OpenDirectory,
         body: (borrowing OpenFile) throws(RecordingFailure) -> Checksums
-    ) throws(RecordingFailure) -> (FileBox, UInt64) {
+    ) throws(RecordingFailure) -> (FileBox, UInt64, Seal) {
         let tailByteCount = UInt64(note.dictionary.count + Seal.byteCount)
         let (byteCount, overflow) = bodyByteCount.addingReportingOverflow(tailByteCount)
         guard !overflow else { throw .malformed("it is too large; split it") }
@@ -153,7 +154,7 @@ struct RecordingSealer {
         } catch {
             throw .disk(error)
         }
-        return (FileBox(target), byteCount)
+        return (FileBox(target), byteCount, seal)
     }
 
     private func hasRoom(

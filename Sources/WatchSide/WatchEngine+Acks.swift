@@ -12,7 +12,7 @@ extension WatchEngine {
 
     /// One batch; whether there is more to do at once.
     func readAcks(_ spool: SpoolEnd, at now: Moment) -> Bool {
-        guard acks.hasWork, let pairing = adoptedPairing(over: spool, at: now) else {
+        guard acks.hasWork, adoptedPairing(over: spool, at: now) != nil else {
             // Without a pairing acks wait, and nothing waits for them.
             areAcksSettled = true
             return false
@@ -21,7 +21,7 @@ extension WatchEngine {
         do throws(FileSystemError) {
             let batch = try acks.nextBatch(Self.batchCount, in: spool.toWatch)
             setStrangeAside(spool, at: now)
-            isTroubled = try act(on: batch, pairing, spool, at: now)
+            isTroubled = try act(on: batch, spool, at: now)
             if !isTroubled { troubles.clear(.acks) }
         } catch {
             acks.look()
@@ -37,15 +37,24 @@ extension WatchEngine {
         let id: ULID
     }
 
+    /// An ack that counts, and the pairing that it came over.
+    private struct Ack {
+        let id: ULID
+        let pairing: PairingID
+    }
+
     /// Whether anything has to be tried again.
     private func act(
-        on batch: [EntryName], _ pairing: PairingID, _ spool: SpoolEnd, at now: Moment
+        on batch: [EntryName], _ spool: SpoolEnd, at now: Moment
     ) throws(FileSystemError) -> Bool {
         var isTroubled = false
         var arrivals: [Arrival] = []
+        // Looked up only.
+        var pairings: [ULID: PairingID] = [:]
         var directives: [WatchDirective] = []
         for name in try admitted(batch, spool, at: now) {
-            guard let id = judge(name, pairing, spool, at: now, &isTroubled) else { continue }
+            guard let ack = judge(name, spool, at: now, &isTroubled) else { continue }
+            let id = ack.id
             do throws(FileSystemError) {
                 try meet(id, at: now)
             } catch {
@@ -54,11 +63,12 @@ extension WatchEngine {
                 isTroubled = true
                 continue
             }
-            record(PairEvent(.ackReceived, id: id, name: name.fileName))
+            record(PairEvent(.ackReceived, id: id, name: name.fileName, pairing: ack.pairing))
+            pairings[id] = ack.pairing
             node.handle(.ackArrived(id), at: now, into: &directives)
             arrivals.append(Arrival(name: name, id: id))
         }
-        let kept = delete(directives, spool, at: now)
+        let kept = delete(directives, over: pairings, spool, at: now)
         for arrival in arrivals where !kept.contains(arrival.id) {
             try fileSystem.unlinkIfThere(arrival.name.fileName, in: spool.toWatch)
         }
@@ -66,19 +76,21 @@ extension WatchEngine {
         return isTroubled || !kept.isEmpty
     }
 
-    /// Reads one name and sets aside what is no ack. The id, if it is one that counts.
+    /// Reads one name and sets aside what is no ack. Answers an ack that counts: over the pairing that is in force when it
+    /// is read, since another may have been adopted for an ack before it.
     private func judge(
-        _ name: EntryName, _ pairing: PairingID, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
-    ) -> ULID? {
+        _ name: EntryName, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
+    ) -> Ack? {
+        guard let pairing else { preconditionFailure("acks are read once a pairing was adopted: \(name)") }
         switch acks.read(name, in: spool.toWatch, pairing: pairing) {
         case .ack(let id):
-            return id
+            return Ack(id: id, pairing: pairing)
         case .foreign(let other):
             // Perhaps the phone was exchanged since the pairing was read.
             if adoptedPairing(over: spool, at: now) == other,
                 case .ack(let id) = acks.read(name, in: spool.toWatch, pairing: other)
             {
-                return id
+                return Ack(id: id, pairing: other)
             }
             setAside(name.fileName, .otherPairing, nil, detail: "pairing \(other)", spool, at: now)
         case .setAside(let reason, let id):
@@ -107,9 +119,11 @@ extension WatchEngine {
     }
 
     /// Deletes what was acked, and answers the ids of which that failed.
-    private func delete(_ directives: [WatchDirective], _ spool: SpoolEnd, at now: Moment) -> Set<ULID> {
+    private func delete(
+        _ directives: [WatchDirective], over pairings: [ULID: PairingID], _ spool: SpoolEnd, at now: Moment
+    ) -> Set<ULID> {
         for case .delete(let id, let entry) in directives {
-            record(PairEvent(.deleted, phase: .intends, id: id, name: entry?.fileName))
+            record(PairEvent(.deleted, phase: .intends, id: id, name: entry?.fileName, pairing: pairings[id]))
         }
         surroundings.history.commit()
         var kept: Set<ULID> = []
@@ -117,9 +131,9 @@ extension WatchEngine {
         for directive in directives {
             switch directive {
             case .delete(let id, let entry):
-                if !delete(id, entry, spool, at: now) { kept.insert(id) }
+                if !delete(id, entry, over: pairings[id], spool, at: now) { kept.insert(id) }
             case .reportStray(let id):
-                record(PairEvent(.strayAck, id: id))
+                record(PairEvent(.strayAck, id: id, pairing: pairings[id]))
             case .enqueue, .requeue, .withdraw:
                 rest.append(directive)
             }
@@ -128,7 +142,9 @@ extension WatchEngine {
         return kept
     }
 
-    private func delete(_ id: ULID, _ entry: EntryName?, _ spool: SpoolEnd, at now: Moment) -> Bool {
+    private func delete(
+        _ id: ULID, _ entry: EntryName?, over pairing: PairingID?, _ spool: SpoolEnd, at now: Moment
+    ) -> Bool {
         var directives: [WatchDirective] = []
         do throws(FileSystemError) {
             try fileSystem.unlinkIfThere(.recording(id), in: home.recordings)
@@ -144,7 +160,7 @@ extension WatchEngine {
             // The phone takes the leftover and acks once more; that ack is a stray.
             trouble(.delete, error, id: id, at: now)
         }
-        record(PairEvent(.deleted, id: id))
+        record(PairEvent(.deleted, id: id, pairing: pairing))
         tell(.deleted(id), at: now, into: &directives)
         return true
     }

@@ -98,7 +98,7 @@ package final class WatchEngine: Engine, LinkFollowing {
         node = WatchNode(policy: settings.policy, limits: settings.limits)
         transfers = TransferStore(surroundings, start: start)
         acks = AckStore(fileSystem: fileSystem, understands: settings.understands)
-        surroundings.history.record(PairEvent(.started, detail: "start \(start.rawValue)"))
+        surroundings.history.record(PairEvent(.started, pairing: pairing, detail: "start \(start.rawValue)"))
         switch opening {
         case .open(let end): take(end)
         case .failed(let error): trouble(.spool, error, at: .zero)
@@ -308,7 +308,7 @@ package final class WatchEngine: Engine, LinkFollowing {
             if found != pairing {
                 try home.adopt(found)
                 pairing = found
-                record(PairEvent(.paired, detail: "pairing \(found)"))
+                record(PairEvent(.paired, pairing: found, detail: "pairing \(found)"))
             }
             troubles.clear(.pairing)
             return found

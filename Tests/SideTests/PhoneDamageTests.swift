@@ -147,6 +147,9 @@ struct PhoneDamageTests {
         #expect(world.acks() == [good.id])
         #expect(world.containerFiles == [good.containerPath])
         #expect(world.inQuarantine.isEmpty)
+        #expect(
+            Set(world.history.events.filter { $0.kind == .waits }.map(\.checksums))
+                == Set(notes.map { Checksums(of: $0.body) }))
         #expect(world.history.count(.waits) == notes.count)
         #expect(world.engine?.isDrained == false, "a payload of the future is something owed")
         #expect(world.disk.openHandleCount < 40, "those that wait hold no descriptors")

@@ -138,6 +138,8 @@ struct PhoneDurabilityTests {
         let trace = world.instrument.trace
         let told = try ackIndex(trace, note.id)
         #expect(trace[..<told].contains { $0.operation == .sync && $0.paths == [note.containerPath] })
+        let adopted = try #require(world.history.events.last { $0.kind == .ingested })
+        #expect(adopted.byteCount == nil && adopted.checksums == nil, "nothing was put into the container")
         #expect(
             trace[..<told].contains {
                 $0.operation == .syncDirectory && $0.paths[0] == "/pair/phone/container/2023-11"

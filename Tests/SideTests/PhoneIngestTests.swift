@@ -85,6 +85,24 @@ struct PhoneIngestTests {
         #expect(world.disk.status(ack.path)?.permissions == 0o600)
     }
 
+    @Test("what is told of an ingest names its bytes, and of an ack its pairing; intended and done")
+    func told() throws {
+        let world = try PhoneWorld.started()
+        let note = PhoneNote(1)
+        try world.deliver(note)
+        world.hearAndRun()
+        let ingests = world.history.events.filter { $0.kind == .ingested }
+        #expect(ingests.map(\.phase) == [.intends, .did])
+        for ingest in ingests {
+            #expect(ingest.byteCount == UInt64(note.body.count))
+            #expect(ingest.checksums == Checksums(of: note.body))
+        }
+        let acks = world.history.events.filter { $0.kind == .acked }
+        #expect(acks.map(\.phase) == [.intends, .did])
+        #expect(acks.map(\.pairing) == [world.engine?.pairing, world.engine?.pairing])
+        #expect(world.engine?.pairing != nil)
+    }
+
     @Test("a long recording crosses in slices; told to stop in between, the phone stops and a start finishes")
     func longRecording() throws {
         let world = try PhoneWorld.started()

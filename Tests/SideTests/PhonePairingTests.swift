@@ -20,6 +20,9 @@ struct PhonePairingTests {
         try world.start()
         let second = try #require(world.engine?.pairing)
         #expect(second != first)
+        let told = world.history.events.filter { $0.kind == .paired || $0.kind == .started }
+        #expect(told.map(\.kind) == [.paired, .started, .started, .paired, .started])
+        #expect(told.map(\.pairing) == [first, first, first, second, second])
         #expect(world.names(in: "/pair/spool/pairing").contains { $0.hasSuffix(second.description) })
         let note = PhoneNote(1)
         try world.deliver(note)
@@ -70,6 +73,7 @@ struct PhonePairingTests {
         world.run(seconds: 60)
         #expect(world.containerFiles == [note.containerPath])
         #expect(world.visibleAcks().isEmpty)
+        #expect(world.history.count(.acked, phase: .intends) == 0, "nobody is about to ack it over this pairing")
         #expect(world.engine?.isDrained == true)
         world.spoolPath = "/pair/spool"
         try world.start()

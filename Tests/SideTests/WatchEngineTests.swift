@@ -24,6 +24,38 @@ import WireContract
         world.settle()
         #expect(world.recordings == [] && world.acks == [])
         #expect(world.engine?.isDrained == true)
+        let paired = world.log.events.filter { $0.kind == .paired }
+        #expect(paired.map(\.pairing) == [WatchWorld.pairing])
+        for kind in [PairEvent.Kind.ackReceived, .deleted] {
+            let told = world.log.events.filter { $0.kind == kind }
+            #expect(told.count == (kind == .deleted ? 6 : 3) && told.allSatisfy { $0.pairing == WatchWorld.pairing })
+        }
+        world.kill()
+        try world.start()
+        #expect(world.log.all(.started).map(\.pairing) == [nil, WatchWorld.pairing])
+    }
+
+    /// The phone is exchanged while a batch of acks is read: what the one before wrote does not count any more, though it
+    /// lies in the same batch.
+    @Test func anAckOfTheFormerPhoneInTheSameBatchIsSetAside() throws {
+        let world = try WatchWorld()
+        let ids = try world.record(3)
+        try world.start()
+        world.settle()
+        let other = PairingID(rawValue: 0xBEEF)
+        world.log.onEvent = { [unowned world] event in
+            guard event.kind == .ackReceived, event.id == ids[0] else { return }
+            #expect(throws: Never.self) { try world.pair(other) }
+        }
+        try world.ack(ids[0])
+        try world.ack(ids[1], pairing: other)
+        try world.ack(ids[2])
+        world.settle()
+        world.log.onEvent = nil
+        #expect(world.log.all(.deleted).map(\.id) == [ids[0], ids[1]])
+        #expect(world.log.all(.deleted).map(\.pairing) == [WatchWorld.pairing, other])
+        #expect(world.recordings == [ids[2]])
+        #expect(world.quarantine.map(\.reason) == [.otherPairing])
     }
 
     @Test func aDoubledAckDeletesOnceAndAnotherIsAStray() throws {
@@ -39,6 +71,7 @@ import WireContract
         try world.ack(ids[0])
         world.settle()
         #expect(world.log.all(.strayAck).map(\.id) == [ids[0]])
+        #expect(world.log.all(.strayAck).map(\.pairing) == [WatchWorld.pairing])
         #expect(world.acks == [] && world.recordings == [ids[1]])
     }
 

@@ -26,6 +26,20 @@ import WireContract
         #expect(traced.trace.count { $0.operation == .syncAll } == 2)
     }
 
+    /// Of the audio alone, at both ends: without dictionary and seal.
+    @Test func whatIsToldOfARecordingNamesItsAudio() throws {
+        let world = try WatchWorld()
+        try world.disk.makeDirectory("/user")
+        try world.disk.plant("/user/b.opus", bytes: [9, 8, 7])
+        let id = try world.record([.file(path: "/user/b.opus", durationSeconds: 2)]).compactMap { outcome in
+            if case .recorded(let id, _) = outcome { id } else { nil }
+        }
+        let told = world.log.all(.recorded)
+        #expect(told.map(\.id) == id && id.count == 1)
+        #expect(told.map(\.byteCount) == [3])
+        #expect(told.map(\.checksums) == [Checksums(of: [9, 8, 7])])
+    }
+
     @Test func whatWasToldSurvivesAnyLossOfPower() throws {
         for seed in 0..<50 {
             let world = try WatchWorld()

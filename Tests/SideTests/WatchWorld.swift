@@ -7,8 +7,14 @@ import WireContract
 final class WatchLog: History {
     private(set) var events: [PairEvent] = []
     private(set) var commitCount = 0
+    /// What somebody else does in the moment of an event.
+    var onEvent: ((PairEvent) -> Void)?
 
-    func record(_ event: PairEvent) { events.append(event) }
+    func record(_ event: PairEvent) {
+        events.append(event)
+        onEvent?(event)
+    }
+
     func commit() { commitCount += 1 }
 
     func all(_ kind: PairEvent.Kind) -> [PairEvent] { events.filter { $0.kind == kind && $0.phase == .did } }
