@@ -15,6 +15,10 @@ package import WireContract
 // A row counts for the pair only once it was synced: the index below never runs ahead of the disk. When a write or a sync
 // fails, what is on disk behind the last synced row is unknown, and a second sync of the same file would prove nothing; so
 // the rows that are known to be durable are written to a new generation, and the failed ones are given up.
+//
+// Somebody may remove the file, or all of `ledger/`, while the phone runs. A sync of a file without a name succeeds and
+// keeps nothing. So behind each barrier, and before acks, the ledger looks whether its names still lead to what is open
+// here; if not, everything that is known goes into a new generation first. (What is open can still be read.)
 
 /// What the ledger knows of one note.
 package struct LedgerEntry: Hashable, Sendable {
@@ -26,31 +30,43 @@ package struct LedgerEntry: Hashable, Sendable {
 }
 
 package final class Ledger {
-    private let directory: OpenDirectory
+    private let home: DirectoryBox
     private let fileSystem: any FileSystem
+    private var directory: DirectoryBox
     private var file: FileBox
+    /// What `ledger` and the generation's name have to lead to.
+    private var identities: (directory: FileStatus, file: FileStatus)
     private var generation: UInt64
     /// The highest number that was tried.
     private var lastGeneration: UInt64
     /// Up to here the present generation is durable.
     private var durableByteCount: UInt64
     private var entries: [ULID: LedgerEntry]
-    /// A write or a sync failed: nothing may be appended before a new generation was begun.
+    /// A write or a sync failed, or the file has lost its name: nothing may be appended before a new generation was begun.
     private var mustRegenerate = false
     /// How many bytes of the last generation were no rows (a torn tail, or damage).
     package let unreadableByteCount: UInt64
 
-    /// Reads the last generation and goes on in a new one.
-    package init(directory: consuming OpenDirectory, fileSystem: any FileSystem) throws(FileSystemError) {
-        _ = try fileSystem.sweepTemporaries(in: directory)
-        let old = try Self.generations(in: directory, of: fileSystem)
-        let content = try Self.load(generation: old.last, in: directory, of: fileSystem)
+    private static let directoryName: FileName = "ledger"
+
+    /// Opens `ledger/` in a home, making it when it is missing, reads its last generation and goes on in a new one. The
+    /// caller has made sure that the name in the home is durable.
+    package init(home: DirectoryBox, fileSystem: any FileSystem) throws(FileSystemError) {
+        let directory = DirectoryBox(
+            try fileSystem.openOurDirectory(Self.directoryName, in: home.directory, create: true))
+        _ = try fileSystem.sweepTemporaries(in: directory.directory)
+        let old = try Self.generations(in: directory.directory, of: fileSystem)
+        let content = try Self.load(generation: old.last, in: directory.directory, of: fileSystem)
         let next = (old.last ?? 0) + 1
         let written = try Self.writeGeneration(
-            next, from: content.source, entries: content.entries, in: directory, of: fileSystem)
-        for generation in old { try fileSystem.unlinkIfThere(Self.name(of: generation), in: directory) }
+            next, from: content.source, entries: content.entries, in: directory.directory, of: fileSystem)
+        for generation in old { try fileSystem.unlinkIfThere(Self.name(of: generation), in: directory.directory) }
+        self.home = home
         self.directory = directory
         self.fileSystem = fileSystem
+        identities = (
+            try fileSystem.status(of: directory.directory), try fileSystem.status(of: written.file.file)
+        )
         file = written.file
         generation = next
         lastGeneration = next
@@ -84,7 +100,7 @@ package final class Ledger {
     package func write(_ rows: [Row])
         throws(FileSystemError) -> Pending
     {
-        if mustRegenerate { try regenerate() }
+        if mustRegenerate { try regenerate(keeping: entries) }
         var bytes: [UInt8] = []
         var pending = Pending()
         for row in rows {
@@ -117,11 +133,27 @@ package final class Ledger {
         return pending
     }
 
-    /// The barrier that covers `pending` held: its rows count from now on.
-    package func settle(_ pending: Pending) {
+    /// The barrier that covers `pending` held: its rows count from now on. When it throws they do not: the file had lost
+    /// its name, and they could not be written to another one.
+    package func settle(_ pending: Pending) throws(FileSystemError) {
         precondition(pending.end >= durableByteCount, "rows settle in the order in which they were written")
+        do {
+            guard try isCurrent() else {
+                var known = entries
+                for (id, entry) in pending.entries { known[id] = entry }
+                return try regenerate(keeping: known)
+            }
+        } catch {
+            mustRegenerate = true
+            throw error
+        }
         for (id, entry) in pending.entries { entries[id] = entry }
         durableByteCount = pending.end
+    }
+
+    /// Makes sure that what is known here is on the disk still: before anybody is told because of it.
+    package func reassure() throws(FileSystemError) {
+        if try !isCurrent() { try regenerate(keeping: entries) }
     }
 
     /// The barrier failed: the rows do not count, and this file is not to be trusted behind its durable rows.
@@ -140,7 +172,7 @@ package final class Ledger {
             giveUp(pending)
             throw error
         }
-        settle(pending)
+        try settle(pending)
     }
 
     /// The dictionary of a note, read from its row.
@@ -151,20 +183,55 @@ package final class Ledger {
         return row.dictionaryBytes
     }
 
-    private func regenerate() throws(FileSystemError) {
+    /// Whether the names still lead to what is open here.
+    private func isCurrent() throws(FileSystemError) -> Bool {
+        guard try isCurrentDirectory() else { return false }
+        return try leads(Self.name(of: generation), in: directory.directory, to: identities.file)
+    }
+
+    private func isCurrentDirectory() throws(FileSystemError) -> Bool {
+        try leads(Self.directoryName, in: home.directory, to: identities.directory)
+    }
+
+    private func leads(
+        _ name: FileName, in parent: borrowing OpenDirectory, to identity: FileStatus
+    ) throws(FileSystemError) -> Bool {
+        do {
+            let found = try fileSystem.status(of: name, in: parent)
+            return found.inode == identity.inode && found.device == identity.device
+        } catch  where error.reason == .notFound {
+            return false
+        }
+    }
+
+    /// Writes `known`, whose rows stand in the open file, into a new generation and goes on there.
+    private func regenerate(keeping known: [ULID: LedgerEntry]) throws(FileSystemError) {
+        mustRegenerate = true
+        var directory = directory
+        if try !isCurrentDirectory() {
+            directory = DirectoryBox(
+                try fileSystem.openOurDirectory(Self.directoryName, in: home.directory, create: true))
+            try fileSystem.sync(home.directory)
+        }
         // Each try has a number of its own: one that failed may have published its file. Such a file is harmless, since it
-        // holds the same durable rows, and the next start unlinks it.
-        lastGeneration += 1
+        // holds the same durable rows, and the next start unlinks it. In a directory that came in the place of ours there
+        // may be higher ones: what is known here counts.
+        let others = try Self.generations(in: directory.directory, of: fileSystem)
+        lastGeneration = max(lastGeneration, others.last ?? 0) + 1
         let written = try Self.writeGeneration(
-            lastGeneration, from: file, entries: Self.inFileOrder(entries), in: directory, of: fileSystem)
+            lastGeneration, from: file, entries: Self.inFileOrder(known), in: directory.directory, of: fileSystem)
+        let identity = try fileSystem.status(of: written.file.file)
+        if directory !== self.directory { identities.directory = try fileSystem.status(of: directory.directory) }
         let old = Self.name(of: generation)
+        identities.file = identity
+        self.directory = directory
         generation = lastGeneration
         file = written.file
         entries = written.entries
         durableByteCount = written.byteCount
         mustRegenerate = false
         // Of no use to anybody; if this fails, the next start unlinks it.
-        _ = try? fileSystem.unlinkIfThere(old, in: directory)
+        _ = try? fileSystem.unlinkIfThere(old, in: directory.directory)
     }
 }
 
@@ -176,6 +243,9 @@ extension Ledger {
         }
         return name
     }
+
+    /// Ten digits.
+    private static let mostGenerations: UInt64 = 9_999_999_999
 
     /// The file that counts; `nil` when there is none yet.
     package static func lastGeneration(
@@ -273,6 +343,10 @@ extension Ledger {
         in directory: borrowing OpenDirectory, of fileSystem: any FileSystem
     ) throws(FileSystemError) -> (file: FileBox, byteCount: UInt64, entries: [ULID: LedgerEntry]) {
         let name = name(of: generation)
+        guard generation <= mostGenerations else {
+            // Only a forged name gets here. Nothing is lost; a person must remove it.
+            throw FileSystemError(.create, directory.displayPath(of: name), .nameTooLong)
+        }
         let file = FileBox(try fileSystem.createTemporary(for: name, in: directory))
         var moved: [ULID: LedgerEntry] = [:]
         moved.reserveCapacity(entries.count)

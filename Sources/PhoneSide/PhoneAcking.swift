@@ -6,6 +6,11 @@ import WireContract
 
 extension PhoneEngine {
     func writeAcks(_ orders: [AckOrder]) {
+        // A duplicate is acked by what the ledger knew before, which somebody may have removed since.
+        guard reassureLedger() else {
+            for order in orders { tell(.ackFailed(order.id)) }
+            return
+        }
         // What came over another spool is not acked, so it is not about to be either.
         for order in orders where spool != nil && order.pairing == pairing {
             report(.init(.acked, phase: .intends, id: order.id, pairing: order.pairing, attempt: order.attempt))

@@ -25,7 +25,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     let surroundings: Surroundings
     let settings: PhoneSettings
-    let home: OpenDirectory
+    private let homeBox: DirectoryBox
     private let lock: OpenFile
     let inbox: OpenDirectory
     let staging: OpenDirectory
@@ -93,22 +93,24 @@ package final class PhoneEngine: Engine, LinkFollowing {
         self.settings = settings
         self.spoolPath = spoolPath
         let fileSystem = surroundings.fileSystem
-        home = try fileSystem.openFolder(.phone, at: homePath, create: true, nonce: surroundings.random())
-        lock = try fileSystem.takeLock("lock", in: home, holder: surroundings.holder)
+        let home = DirectoryBox(
+            try fileSystem.openFolder(.phone, at: homePath, create: true, nonce: surroundings.random()))
+        homeBox = home
+        lock = try fileSystem.takeLock("lock", in: home.directory, holder: surroundings.holder)
         carrier = SliceCarrier(fileSystem: fileSystem, shouldStop: surroundings.shouldStop)
         node = PhoneNode(firstRetryWait: .seconds(EngineTiming.refusedSeconds))
         do throws(FileSystemError) {
-            inbox = try fileSystem.openOurDirectory("inbox", in: home, create: true)
-            staging = try fileSystem.openOurDirectory("staging", in: home, create: true)
-            vetoDirectory = try fileSystem.openOurDirectory("vetoes", in: home, create: true)
-            pairingDirectory = try fileSystem.openOurDirectory("pairing", in: home, create: true)
-            let ledgerDirectory = try fileSystem.openOurDirectory("ledger", in: home, create: true)
-            let quarantineDirectory = try fileSystem.openOurDirectory("quarantine", in: home, create: true)
-            let starts = try fileSystem.openOurDirectory("starts", in: home, create: true)
-            let requestDirectory = try fileSystem.openOurDirectory("requests", in: home, create: true)
-            _ = try fileSystem.openOurDirectory("container", in: home, create: true)
-            try fileSystem.sync(home)
-            _ = try fileSystem.sweepTemporaries(in: home)
+            inbox = try fileSystem.openOurDirectory("inbox", in: home.directory, create: true)
+            staging = try fileSystem.openOurDirectory("staging", in: home.directory, create: true)
+            vetoDirectory = try fileSystem.openOurDirectory("vetoes", in: home.directory, create: true)
+            pairingDirectory = try fileSystem.openOurDirectory("pairing", in: home.directory, create: true)
+            _ = try fileSystem.openOurDirectory("ledger", in: home.directory, create: true)
+            let quarantineDirectory = try fileSystem.openOurDirectory("quarantine", in: home.directory, create: true)
+            let starts = try fileSystem.openOurDirectory("starts", in: home.directory, create: true)
+            let requestDirectory = try fileSystem.openOurDirectory("requests", in: home.directory, create: true)
+            _ = try fileSystem.openOurDirectory("container", in: home.directory, create: true)
+            try fileSystem.sync(home.directory)
+            _ = try fileSystem.sweepTemporaries(in: home.directory)
             _ = try fileSystem.sweepTemporaries(in: inbox)
             try fileSystem.dropSecondNames(in: inbox)
             try fileSystem.dropSecondNames(in: staging)
@@ -120,9 +122,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
             try requests.sweepAnswers()
             quarantine = try Quarantine(
                 directory: quarantineDirectory, fileSystem: fileSystem, start: start, caps: settings.quarantineCaps)
-            let ledger = try Ledger(directory: ledgerDirectory, fileSystem: fileSystem)
+            let ledger = try Ledger(home: home, fileSystem: fileSystem)
             self.ledger = ledger
-            container = try Container(home: home, fileSystem: fileSystem) { ledger[$0] != nil }
+            container = try Container(home: home.directory, fileSystem: fileSystem) { ledger[$0] != nil }
             vetoes = try Self.loadVetoes(in: vetoDirectory, of: fileSystem)
             ackNamer = EntryNamer(kind: .ack, start: start)
         } catch {
@@ -173,6 +175,10 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     var fileSystem: any FileSystem { surroundings.fileSystem }
 
+    var home: OpenDirectory {
+        _read { yield homeBox.directory }
+    }
+
     func report(_ event: PairEvent) { surroundings.history.record(event) }
 
     /// A call failed and will be tried again.
@@ -206,6 +212,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
             looks = Looks()
             lookFailed = false
             tidyStaging()
+            reassureLedger()
             refused.removeAll(keepingCapacity: true)
             postponed.removeAll(keepingCapacity: true)
         }
@@ -262,6 +269,18 @@ package final class PhoneEngine: Engine, LinkFollowing {
             reportFailure(error)
         } catch {
             preconditionFailure("only two kinds of errors are thrown above: \(error)")
+        }
+    }
+
+    /// Whether what the ledger knows is on the disk, also when somebody removed it there. Otherwise nobody is acked.
+    @discardableResult
+    func reassureLedger() -> Bool {
+        do throws(FileSystemError) {
+            try ledger.reassure()
+            return true
+        } catch {
+            reportFailure(error)
+            return false
         }
     }
 

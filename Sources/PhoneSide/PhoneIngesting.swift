@@ -94,12 +94,10 @@ extension PhoneEngine {
             }
         }
         let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging)
-        if let error = failures[0] {
-            ledger.giveUp(pending)
+        if let error = settle(pending, failures[0]) {
             for note in cut { throwAway(note, error) }
             return notes.filter { note in !fresh.contains { $0.id == note.id } }
         }
-        ledger.settle(pending)
         var durable = notes.filter { note in !fresh.contains { $0.id == note.id } }
         for (note, failure) in zip(cut, failures.dropFirst()) {
             if let failure {
@@ -110,6 +108,20 @@ extension PhoneEngine {
             }
         }
         return durable
+    }
+
+    /// Why rows that a barrier was to cover do not count, if they do not.
+    private func settle(_ pending: Ledger.Pending, _ failure: FileSystemError?) -> FileSystemError? {
+        if let failure {
+            ledger.giveUp(pending)
+            return failure
+        }
+        do throws(FileSystemError) {
+            try ledger.settle(pending)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func row(_ note: Note, _ outcome: Outcome) -> Ledger.Row {

@@ -199,6 +199,43 @@ import WireContract
         }
     }
 
+    enum LedgerLoss: CaseIterable { case removed, emptied, withoutItsFile, movedAway, exchanged }
+
+    /// Under a running phone: a sync of what has no name any more proves nothing, and what the phone knows comes back.
+    @Test(arguments: LedgerLoss.allCases, [true, false])
+    func theLedgerIsWipedUnderARunningPhone(_ loss: LedgerLoss, _ areAcksLost: Bool) throws {
+        for moment in 0..<12 {
+            let world = try world()
+            var steps = 0
+            world.afterStep = { [unowned world] seat in
+                if areAcksLost, seat.side == .phone, steps < 20 { try? world.removeAcks() }
+                steps += 1
+                guard steps == moment else { return }
+                let path = PairPath.phone + "/ledger"
+                do {
+                    switch loss {
+                    case .removed: try world.disk.remove(path)
+                    case .emptied: try world.wipe(path)
+                    case .withoutItsFile: try world.disk.paths(directlyIn: path).forEach(world.disk.remove)
+                    case .movedAway: try world.move(path, to: "/pair/phone/journal")
+                    case .exchanged:
+                        try world.wipe(path)
+                        try world.disk.plant(path + "/0000000500.ledger", bytes: [1, 2, 3])
+                    }
+                } catch {
+                    Issue.record("\(loss) behind step \(moment): \(error)")
+                }
+            }
+            world.run(for: .seconds(15))
+            finish(world, "\(loss) behind step \(moment)")
+            #expect(world.phone.startCount == 1)
+            // Also after a start, from the disk alone.
+            world.losePower(.durableOnly)
+            try world.record(world.bytes(12))
+            finish(world, "\(loss) behind step \(moment), and a power cut")
+        }
+    }
+
     @Test func theWatchIsPutBackToAnOlderCopy() throws {
         for moment in 0..<12 {
             let world = try world()

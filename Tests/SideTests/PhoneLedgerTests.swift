@@ -17,8 +17,10 @@ struct PhoneLedgerTests {
     }
 
     private func open(_ fileSystem: any FileSystem) throws -> Ledger {
-        let root = try fileSystem.openRoot("/ledger", create: true)
-        return try Ledger(directory: root, fileSystem: fileSystem)
+        let root = DirectoryBox(try fileSystem.openRoot("/", create: true))
+        _ = try fileSystem.openOurDirectory("ledger", in: root.directory, create: true)
+        try fileSystem.sync(root.directory)
+        return try Ledger(home: root, fileSystem: fileSystem)
     }
 
     private func ledgerFiles(_ disk: SimulatedFileSystem) -> [String] {
@@ -144,6 +146,65 @@ struct PhoneLedgerTests {
                 #expect(ledgerFiles(disk).count == 1)
             }
         }
+    }
+
+    /// The ledger's names when `ledger` has what it knew before, and row 2.
+    private func expectTwoRows(_ disk: SimulatedFileSystem, _ ledger: Ledger, _ comment: Comment) throws {
+        #expect(ledger.ids(with: .ingested) == [PhoneNote.id(1), PhoneNote.id(2)], comment)
+        #expect(try ledger.dictionaryBytes(of: PhoneNote.id(1)) == Self.row(1).dictionaryBytes, comment)
+        disk.losePower(.durableOnly)
+        let next = try open(disk.asProcess("next"))
+        #expect(next.ids(with: .ingested) == [PhoneNote.id(1), PhoneNote.id(2)], comment)
+        #expect(try next.dictionaryBytes(of: PhoneNote.id(2)) == Self.row(2).dictionaryBytes, comment)
+    }
+
+    @Test("removed between write and barrier, or before acks: all that was known is durable again, or nobody is told")
+    func removedWhileOpen() throws {
+        for isPending in [true, false] {
+            for path in ["/ledger", "/ledger/0000000001.ledger"] {
+                let disk = SimulatedFileSystem()
+                let ledger = try open(disk.asProcess("first"))
+                try ledger.append([Self.row(1)])
+                if isPending {
+                    let pending = try ledger.write([Self.row(2)])
+                    try disk.remove(path)
+                    try ledger.settle(pending)
+                } else {
+                    try ledger.append([Self.row(2)])
+                    try disk.remove(path)
+                    try ledger.reassure()
+                }
+                try expectTwoRows(disk, ledger, "\(path), \(isPending)")
+            }
+        }
+    }
+
+    @Test("a disk that refuses the new generation: what was pending does not count, and the next try has the rest")
+    func removedOnAFailingDisk() throws {
+        let disk = SimulatedFileSystem()
+        let failing = InstrumentedFileSystem(disk.asProcess("first"))
+        let ledger = try open(failing)
+        try ledger.append([Self.row(1)])
+        let pending = try ledger.write([Self.row(2)])
+        try disk.remove("/ledger")
+        for operation in [FileSystemError.Operation.openDirectory, .syncDirectory, .create, .write, .sync, .publish] {
+            failing.injections = [Injection(.every { found, _ in found == operation }, .fail(.inputOutput))]
+            #expect(throws: FileSystemError.self) { try ledger.settle(pending) }
+            #expect(throws: FileSystemError.self) { try ledger.reassure() }
+            #expect(ledger[PhoneNote.id(2)] == nil)
+        }
+        failing.injections = []
+        try ledger.append([Self.row(2)])
+        try expectTwoRows(disk, ledger, "after all that")
+    }
+
+    @Test("a generation with the highest number there can be is forged: a clear error, and nothing is overwritten")
+    func forgedNumber() throws {
+        let disk = SimulatedFileSystem()
+        try disk.makeDirectory("/ledger")
+        try disk.write([1], to: "/ledger/9999999999.ledger")
+        #expect(throws: FileSystemError.self) { _ = try open(disk.asProcess("first")) }
+        #expect(ledgerFiles(disk) == ["/ledger/9999999999.ledger"])
     }
 
     @Test("rows count only once they are durable: what was written and given up is gone after a loss of power")
