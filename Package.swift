@@ -74,7 +74,8 @@ let package = Package(
             name: "SideTests", dependencies: ["WatchSide", "PhoneSide", "Spooling", "Simulation"],
             swiftSettings: strict),
         .testTarget(
-            name: "RuntimeTests", dependencies: ["DaemonRuntime", "Spooling", "Simulation"], swiftSettings: strict),
+            name: "RuntimeTests", dependencies: ["DaemonRuntime", "LinkFaults", "Spooling", "Simulation", "WireContract"],
+            swiftSettings: strict),
         .testTarget(name: "StructureTests", swiftSettings: strict),
         .testTarget(name: "LiveTests", dependencies: ["watch-sim", "phone-sim"], swiftSettings: strict),
     ]

@@ -60,6 +60,8 @@ package final class DaemonHistory: History {
         if let id = event.id { object.add("id", id.description) }
         if let name = event.name { object.add("name", name.description) }
         if let byteCount = event.byteCount { object.add("byteCount", byteCount) }
+        if let checksums = event.checksums { object.add("checksums", checksums.hex) }
+        if let pairing = event.pairing { object.add("pairing", pairing.description) }
         if let attempt = event.attempt { object.add("attempt", attempt) }
         if let detail = event.detail { object.add("detail", detail) }
         return object

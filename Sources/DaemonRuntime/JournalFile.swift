@@ -8,7 +8,15 @@
 // why the caller flushes on both sides of an effect. Nothing is synced: after a power cut the disk itself is the witness.
 //
 // A write that was cut short (a kill, a full disk) leaves half a line. The next write begins with a line end, so half a line
-// stands alone and a reader throws away just that one.
+// stands alone and a reader throws away just that one. Notes of the journal's own tell `JournalReader` what is missing:
+//
+// | note | it stands | it says |
+// |---|---|---|
+// | `{"journal":"part","number":N}` | first in every file but the first one | so many files were put aside before |
+// | `{"journal":"torn"}` | behind half a line | a start found it so: the one before was killed |
+// | `{"journal":"lost","lines":N}` | where they should be | so many could not be written |
+
+import Spooling
 
 #if canImport(Darwin)
     import Darwin
@@ -20,8 +28,15 @@ package final class JournalFile {
     package static let standardByteLimit = 16 * 1_024 * 1_024
     /// A caller that never flushes holds this much at most.
     private static let bufferByteLimit = 1_024 * 1_024
-    private static let name = "journal.jsonl"
-    private static let oldName = "journal.1.jsonl"
+    static let name: FileName = "journal.jsonl"
+    static let oldName: FileName = "journal.1.jsonl"
+    /// More than a note `part` takes.
+    private static let noteByteCount = 64
+
+    /// What the journal says about itself.
+    enum Note: String {
+        case part, torn, lost
+    }
 
     /// `<home>/journal`, for messages.
     package let path: String
@@ -35,6 +50,10 @@ package final class JournalFile {
     private var bufferedLineCount = 0
     /// Whether the file ends in the middle of a line.
     private var isTorn = false
+    /// It ended so when it was opened.
+    private var wasFoundTorn = false
+    /// How many files were put aside before this one.
+    private var part: UInt64 = 0
     private var lostSinceLastWrite = 0
     private var saidThatItFails = false
 
@@ -83,25 +102,42 @@ package final class JournalFile {
             return
         }
         var bytes: [UInt8] = isTorn ? [UInt8(ascii: "\n")] : []
-        if lostSinceLastWrite > 0 {
-            let note: JSONObject = ["journal": "lost", "lines": JSONValue(lostSinceLastWrite)]
-            bytes += Array(note.line.utf8) + [UInt8(ascii: "\n")]
-        }
+        if fileByteCount == 0, part > 0 { bytes += Self.bytes(of: .part, ["number": JSONValue(part)]) }
+        if wasFoundTorn { bytes += Self.bytes(of: .torn) }
+        if lostSinceLastWrite > 0 { bytes += Self.bytes(of: .lost, ["lines": JSONValue(lostSinceLastWrite)]) }
         let headByteCount = bytes.count
         bytes += buffer
         guard let short = LineWriter.write(bytes, to: file) else {
             fileByteCount += bytes.count
             isTorn = false
+            wasFoundTorn = false
             lostSinceLastWrite = 0
             saidThatItFails = false
             return
         }
         fileByteCount += short.byteCount
         if short.byteCount > 0 { isTorn = bytes[short.byteCount - 1] != UInt8(ascii: "\n") }
-        // The note about earlier losses counts as written only when all of it was.
-        if short.byteCount >= headByteCount { lostSinceLastWrite = 0 }
+        // The notes count as written only when all of them were.
+        if short.byteCount >= headByteCount {
+            wasFoundTorn = false
+            lostSinceLastWrite = 0
+        }
         let whole = bytes[..<short.byteCount].dropFirst(headByteCount).count { $0 == UInt8(ascii: "\n") }
         lose(bufferedLineCount - whole, "cannot write \(path)/\(Self.name): \(Self.words(short.errno))")
+    }
+
+    private static func bytes(of note: Note, _ more: KeyValuePairs<String, JSONValue> = [:]) -> [UInt8] {
+        var object: JSONObject = ["journal": JSONValue(note.rawValue)]
+        for (key, value) in more { object.add(key, value) }
+        return Array(object.line.utf8) + [UInt8(ascii: "\n")]
+    }
+
+    /// The number in a note `part`; `nil` for every other line.
+    static func partNumber(ofLine line: ArraySlice<UInt8>) -> UInt64? {
+        guard let members = JSONLine(line), members.string("journal") == Note.part.rawValue,
+            let number = members.unsigned("number"), number < .max
+        else { return nil }
+        return number
     }
 
     private func lose(_ count: Int, _ problem: String) {
@@ -131,7 +167,9 @@ package final class JournalFile {
         }
         // Read as well, to see how the last line ends.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let opened = SystemCall.repeating { openat(directory, Self.name, flags, mode_t(0o600)) }
+        let opened = SystemCall.repeating {
+            Self.name.withTerminatedBytes { openat(directory, $0, flags, mode_t(0o600)) }
+        }
         guard case .value(let descriptor) = opened else {
             guard case .failure(let code) = opened else { return nil }
             return "cannot open \(path)/\(Self.name): \(Self.words(code))"
@@ -147,14 +185,37 @@ package final class JournalFile {
         fileByteCount = Int(clamping: status.st_size)
         var last: UInt8 = 0
         isTorn = fileByteCount > 0 && pread(file, &last, 1, status.st_size - 1) == 1 && last != UInt8(ascii: "\n")
+        wasFoundTorn = isTorn
+        // Asked of the disk and not remembered: a kill may have come between putting aside and the first line.
+        part = fileByteCount > 0 ? Self.partNumber(of: file) : partBehindOld()
         return nil
+    }
+
+    private static func partNumber(of descriptor: Int32) -> UInt64 {
+        var bytes = [UInt8](repeating: 0, count: noteByteCount)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        return partNumber(ofLine: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }) ?? 0
+    }
+
+    /// The number of the file that follows the one that was put aside; 0 when none was.
+    private func partBehindOld() -> UInt64 {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let opened = SystemCall.repeating { Self.oldName.withTerminatedBytes { openat(directory, $0, flags) } }
+        guard case .value(let descriptor) = opened else { return 0 }
+        defer { _ = DiskFileSystem.closeDescriptor(Int32(descriptor)) }
+        return Self.partNumber(of: Int32(descriptor)) + 1
     }
 
     /// Puts a full file aside, over the one that was put aside before. When that fails nothing more is written: the
     /// journal must not grow without bound either.
     private func rotateIfNeeded() -> String? {
         guard fileByteCount > 0, fileByteCount + buffer.count > byteLimit else { return nil }
-        if case .failure(let code) = SystemCall.repeating({ renameat(directory, Self.name, directory, Self.oldName) }),
+        let renamed = SystemCall.repeating {
+            Self.name.withTerminatedBytes { name in
+                Self.oldName.withTerminatedBytes { renameat(directory, name, directory, $0) }
+            }
+        }
+        if case .failure(let code) = renamed,
             // Somebody took the file away; a new one is begun.
             code != ENOENT
         {

@@ -43,7 +43,7 @@ import Testing
         let journal = JournalFile(home: folder.path)
         journal.append(line: "{\"next\":2}")
         journal.flush()
-        #expect(try lines() == ["{\"whole\":1}", "{\"ha", "{\"next\":2}"])
+        #expect(try lines() == ["{\"whole\":1}", "{\"ha", "{\"journal\":\"torn\"}", "{\"next\":2}"])
     }
 
     @Test("it rotates at its limit and keeps one old file")
@@ -53,8 +53,14 @@ import Testing
             journal.append(["n": JSONValue(number)])
             journal.flush()
         }
-        let (old, new) = (try lines("journal.1.jsonl"), try lines())
-        #expect(old + new == (30 - old.count - new.count..<30).map { "{\"n\":\($0)}" })
+        let parts = try (lines("journal.1.jsonl"), lines())
+        // Each file but the first begins with its number.
+        let number = try #require(parts.1.first.flatMap { JournalFile.partNumber(ofLine: Array($0.utf8)[...]) })
+        #expect(parts.0.first == "{\"journal\":\"part\",\"number\":\(number - 1)}" && number > 1)
+        let (old, new) = (Array(parts.0.dropFirst()), Array(parts.1.dropFirst()))
+        let first = 30 - old.count - new.count
+        let expected = (first..<30).map { "{\"n\":\($0)}" }
+        #expect(old + new == expected)
         #expect(!new.isEmpty && !old.isEmpty)
         for name in ["journal.jsonl", "journal.1.jsonl"] {
             let size = try FileManager.default.attributesOfItem(atPath: folder.file("journal/\(name)"))[.size] as? Int
