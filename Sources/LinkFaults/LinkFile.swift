@@ -9,10 +9,12 @@ package struct LinkFile: Hashable, Sendable {
     package var reachable: Bool?
     package var handler: PhoneHandler?
     package var container: ContainerState?
+    package var disks: [DiskLimit]
+    package var die: DieOrder?
 
     package init(
         plan: LinkPlan, originNanoseconds: UInt64? = nil, session: SessionState? = nil, reachable: Bool? = nil,
-        handler: PhoneHandler? = nil, container: ContainerState? = nil
+        handler: PhoneHandler? = nil, container: ContainerState? = nil, disks: [DiskLimit] = [], die: DieOrder? = nil
     ) {
         self.plan = plan
         self.originNanoseconds = originNanoseconds
@@ -20,6 +22,8 @@ package struct LinkFile: Hashable, Sendable {
         self.reachable = reachable
         self.handler = handler
         self.container = container
+        self.disks = disks
+        self.die = die
     }
 
     private static let origin = Field("origin", Shape<UInt64>.seed)
@@ -27,14 +31,18 @@ package struct LinkFile: Hashable, Sendable {
     private static let reachable = Field("reachable", Shape<Bool>.boolean)
     private static let handler = Field("handler", Shape<PhoneHandler>.choice)
     private static let container = Field("container", Shape<ContainerState>.choice)
+    private static let disks = Field("disks", Shape<[DiskLimit]>.list(of: DiskLimit.shape, most: 16))
+    private static let die = Field("die", DieOrder.shape)
 
     package static let shape = Shape<LinkFile>.object(
-        LinkPlan.fields + [origin.erased, session.erased, reachable.erased, handler.erased, container.erased]
+        LinkPlan.fields + [
+            origin.erased, session.erased, reachable.erased, handler.erased, container.erased, disks.erased, die.erased,
+        ]
     ) { members throws(ScenarioError) in
         LinkFile(
             plan: try LinkPlan.read(members).plan(defaultSeed: 0), originNanoseconds: try members[origin],
             session: try members[session], reachable: try members[reachable], handler: try members[handler],
-            container: try members[container])
+            container: try members[container], disks: try members[disks] ?? [], die: try members[die])
     }
 
     /// Reads one. Throws with the place of the first mistake.
@@ -53,6 +61,8 @@ package struct LinkFile: Hashable, Sendable {
         add("reachable", reachable.map { .boolean($0) })
         add("handler", handler.map { .string($0.rawValue) })
         add("container", container.map { .string($0.rawValue) })
+        add("disks", disks.isEmpty ? nil : .array(disks.map(\.tree)))
+        add("die", die.map(\.tree))
         return JSONTree.object(members).text
     }
 }

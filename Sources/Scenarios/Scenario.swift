@@ -146,6 +146,27 @@ package enum Step: Hashable, Sendable {
         /// Before the first call that does this to a path with this in it, e.g. publish, `container/`.
         case before(FileSystemError.Operation, pathContaining: String)
         case after(FileSystemError.Operation, pathContaining: String)
+
+        package init(_ point: DiePoint) {
+            self =
+                switch point {
+                case .beforeCall(let number): .beforeCall(number)
+                case .afterCall(let number): .afterCall(number)
+                case .before(let operation, let path): .before(operation, pathContaining: path)
+                case .after(let operation, let path): .after(operation, pathContaining: path)
+                }
+        }
+
+        /// The call at which it dies; `nil` for at once.
+        package var point: DiePoint? {
+            switch self {
+            case .now: nil
+            case .beforeCall(let number): .beforeCall(number)
+            case .afterCall(let number): .afterCall(number)
+            case .before(let operation, let path): .before(operation, pathContaining: path)
+            case .after(let operation, let path): .after(operation, pathContaining: path)
+            }
+        }
     }
 
     package enum CapacityChange: Hashable, Sendable {

@@ -101,19 +101,7 @@ extension Step {
 }
 
 extension Step.KillPoint {
-    fileprivate var members: [JSONTree.Member] {
-        switch self {
-        case .now: []
-        case .beforeCall(let number): [.init("before", ["call": .integer(Int64(number))])]
-        case .afterCall(let number): [.init("after", ["call": .integer(Int64(number))])]
-        case .before(let operation, let path): [.init("before", Self.tree(operation, path))]
-        case .after(let operation, let path): [.init("after", Self.tree(operation, path))]
-        }
-    }
-
-    private static func tree(_ operation: FileSystemError.Operation, _ path: String) -> JSONTree {
-        .object(["operation": .string(operation.name), "path": path.isEmpty ? nil : .string(path)])
-    }
+    fileprivate var members: [JSONTree.Member] { point.map { [$0.member] } ?? [] }
 }
 
 extension Step.CapacityChange {

@@ -94,6 +94,65 @@ private func mistake(_ text: String) -> String {
     }
 
     @Test(arguments: [
+        DiePoint.beforeCall(1), .afterCall(1_000_000), .before(.publish, pathContaining: "container/"),
+        .after(.syncAll, pathContaining: ""),
+    ])
+    func aLinkFileCarriesDisksAndDeath(point: DiePoint) throws {
+        let file = LinkFile(
+            plan: .clean,
+            disks: [
+                DiskLimit(paths: ["/a b/\"c\"", "/d"], byteCount: 0), DiskLimit(paths: ["/e"], byteCount: 1 << 40),
+                DiskLimit(paths: ["/"], byteCount: 4_097),
+            ], die: DieOrder(side: .phone, number: 3, isFresh: true, point: point))
+        #expect(try LinkFile.read(text: file.text, file: "link") == file)
+        let text =
+            "{ disks: [{ paths: ['/a'], bytes: '64KiB' }], die: { side: 'watch', number: 1, after: { call: 2 } } }"
+        #expect(
+            try LinkFile.read(text: text, file: "link")
+                == LinkFile(
+                    plan: .clean, disks: [DiskLimit(paths: ["/a"], byteCount: 65_536)],
+                    die: DieOrder(side: .watch, number: 1, isFresh: false, point: .afterCall(2))))
+    }
+
+    @Test func everyCallOfTheSeamHasAName() throws {
+        #expect(Set(FileSystemError.Operation.named.map(\.name)).count == FileSystemError.Operation.named.count)
+        for operation in FileSystemError.Operation.named {
+            let file = LinkFile(
+                plan: .clean,
+                die: DieOrder(side: .watch, number: 1, isFresh: false, point: .before(operation, pathContaining: "x")))
+            #expect(try LinkFile.read(text: file.text, file: "link") == file)
+        }
+    }
+
+    @Test(arguments: [
+        ("{ disks: [{ paths: ['a'], bytes: 0 }] }", "link: disks[0].paths[0]: found \"a\"; accepted: an absolute path"),
+        ("{ disks: [{ paths: ['/a/'], bytes: 0 }] }", "link: disks[0].paths[0]: found \"/a/\""),
+        ("{ disks: [{ paths: [], bytes: 0 }] }", "link: disks[0].paths: found a list of 0"),
+        ("{ disks: [{ paths: ['/a'], bytes: -1 }] }", "link: disks[0].bytes: found -1; accepted: a size"),
+        ("{ disks: [{ paths: ['/a'] }] }", "link: disks[0]: found no \"bytes\""),
+        ("{ die: { side: 'phone', before: { call: 1 } } }", "link: die: found no \"number\""),
+        ("{ die: { side: 'phone', number: 1 } }", "link: die: found no point to die at"),
+        ("{ die: { side: 'both', number: 1, before: { call: 1 } } }", "link: die.side: found \"both\""),
+        ("{ die: { side: 'phone', number: 1, before: { call: 0 } } }", "link: die.before.call: found 0"),
+        (
+            "{ die: { side: 'phone', number: 1, before: { operation: 'publihs' } } }",
+            "link: die.before.operation: found \"publihs\" (did you mean \"publish\"?)"
+        ),
+        (
+            "{ die: { side: 'phone', number: 1, before: { call: 1 }, after: { call: 1 } } }",
+            "link: die: found both \"before\" and \"after\""
+        ),
+    ])
+    func aMistakeInALinkFileIsAnsweredWithItsPlace(text: String, answer: String) {
+        do throws(ScenarioError) {
+            _ = try LinkFile.read(text: text, file: "link")
+            Issue.record("no mistake in \(text)")
+        } catch {
+            #expect(error.description.contains(answer), "\(error)")
+        }
+    }
+
+    @Test(arguments: [
         (
             "{ toWatch: { dorp: 0.3 } }",
             "link.json5: toWatch.dorp: found the unknown key \"dorp\" (did you mean \"drop\"?)"

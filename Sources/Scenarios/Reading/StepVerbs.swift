@@ -71,46 +71,14 @@ struct StepVerb: Sendable {
 
     private static let kill: StepVerb = {
         let sides = Field("kill", Shape<[Side]>.sides)
-        let before = Field("before", Point.shape)
-        let after = Field("after", Point.shape)
         return StepVerb(
             key: "kill", about: "Kills a side, at once or at a call through the seam.",
-            fields: [sides.erased, before.erased, after.erased], required: ["kill"]
+            fields: [sides.erased] + DiePoint.fields, required: ["kill"]
         ) { (members, _) throws(ScenarioError) in
-            let point: Step.KillPoint
-            switch (try members[before], try members[after]) {
-            case (nil, nil): point = .now
-            case (.call(let number)?, nil): point = .beforeCall(number)
-            case (.operation(let operation, let path)?, nil): point = .before(operation, pathContaining: path)
-            case (nil, .call(let number)?): point = .afterCall(number)
-            case (nil, .operation(let operation, let path)?): point = .after(operation, pathContaining: path)
-            case (_?, _?):
-                throw members.node.mistake(found: "both \"before\" and \"after\"", accepted: "at most one of them")
-            }
+            let point = try DiePoint.read(members).map { Step.KillPoint($0) } ?? .now
             return try members.required(sides).map { .kill($0, point) }
         }
     }()
-
-    private enum Point: Sendable {
-        case call(Int)
-        case operation(FileSystemError.Operation, String)
-
-        private static let call = Field("call", Shape<Int>.integer(1...1_000_000))
-        private static let operation = Field(
-            "operation", Shape<FileSystemError.Operation>.choice(FileSystemError.Operation.named) { $0.name })
-        private static let path = Field("path", Shape<String>.text(most: 255, accepts: "a part of a path"))
-
-        static let shape = Shape<Point>.object(
-            [call.erased, operation.erased, path.erased], accepts: "{ call } or { operation, path }"
-        ) { members throws(ScenarioError) in
-            switch (try members[call], try members[operation], try members[path]) {
-            case (let number?, nil, nil): return .call(number)
-            case (nil, let operation?, let path): return .operation(operation, path ?? "")
-            case (_?, _?, _), (_?, nil, _?), (nil, nil, _):
-                throw members.node.mistake(accepted: "{ call } or { operation, path }")
-            }
-        }
-    }
 
     private static let build: StepVerb = {
         let side = Field("build", Shape<Side>.side)

@@ -4,10 +4,6 @@ import WireContract
 
 // The words that a scenario file has for the values of other modules.
 
-extension Shape where Value == Side {
-    static let side = Shape<Side>.choice([.watch, .phone]) { $0.rawValue }
-}
-
 extension Shape where Value == [Side] {
     static let sides = Shape<[Side]>.choice([[.watch], [.phone], [.watch, .phone]]) {
         $0.count == 2 ? "both" : $0[0].rawValue
@@ -47,38 +43,6 @@ extension ClosedRange<Int> {
         if upperBound == .max { return ["atLeast": .integer(Int64(lowerBound))] }
         if lowerBound == upperBound { return .integer(Int64(lowerBound)) }
         return .array([.integer(Int64(lowerBound)), .integer(Int64(upperBound))])
-    }
-}
-
-extension FileSystemError.Operation {
-    /// Every call of the seam, by the name of its case.
-    static let named: [FileSystemError.Operation] = [
-        .openRoot, .openDirectory, .makeDirectory, .openSource, .create, .open, .status, .list, .read, .write,
-        .truncate,
-        .sync, .syncDirectory, .syncAll, .publish, .unlink, .lock, .space,
-    ]
-
-    var name: String {
-        switch self {
-        case .openRoot: "openRoot"
-        case .openDirectory: "openDirectory"
-        case .makeDirectory: "makeDirectory"
-        case .openSource: "openSource"
-        case .create: "create"
-        case .open: "open"
-        case .status: "status"
-        case .list: "list"
-        case .read: "read"
-        case .write: "write"
-        case .truncate: "truncate"
-        case .sync: "sync"
-        case .syncDirectory: "syncDirectory"
-        case .syncAll: "syncAll"
-        case .publish: "publish"
-        case .unlink: "unlink"
-        case .lock: "lock"
-        case .space: "space"
-        }
     }
 }
 
