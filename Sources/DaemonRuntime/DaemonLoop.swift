@@ -29,7 +29,10 @@ package final class DaemonLoop {
     private let clock = MonotonicClock()
     private let history: DaemonHistory
     private let started: Moment
+    private let fileSystem: any FileSystem
     private var watchedGeneration = -1
+    /// What the engine has not been told yet, and when it came.
+    private var untold: (conditions: LinkConditions, moment: Moment)?
 
     /// A command that changes a home holds it for some milliseconds; a daemon that starts in them waits that long.
     private static let heldPatience = Duration.seconds(1)
@@ -41,6 +44,8 @@ package final class DaemonLoop {
         loop = try EventLoop()
         history = DaemonHistory(side: options.side, isQuiet: options.isQuiet)
         started = clock.now()
+        fileSystem = options.link?.disk(of: options.side) ?? DiskFileSystem()
+        options.link?.watch(on: loop)
     }
 
     /// Opens the engine with `open`, runs it, and answers how the process ends.
@@ -53,7 +58,8 @@ package final class DaemonLoop {
         }
         history.attachJournal(home: options.homePath)
         while true {
-            followLink(engine)
+            followLink()
+            tell(engine)
             let next = engine.step(at: clock.now())
             if watch(engine) { continue }
             if options.untilDrained, engine.isDrained {
@@ -61,7 +67,7 @@ package final class DaemonLoop {
                 return .held
             }
             let wakeups = loop.wait(until: min(next, giveUpAt ?? next, options.link?.deadline ?? next))
-            for change in wakeups.changes {
+            for change in wakeups.changes where !isOfLink(change) {
                 guard let place = Place(rawValue: change.token) else {
                     preconditionFailure("news of a place that was never watched: \(change.token)")
                 }
@@ -84,18 +90,33 @@ package final class DaemonLoop {
         return started + timeout
     }
 
-    private func followLink(_ engine: any Engine) {
+    /// Takes in what the link's file says by now: the disk follows at once, the engine when it is told.
+    private func followLink() {
         guard let link = options.link else { return }
         do throws(ScenarioError) {
             let now = clock.now()
-            guard let conditions = try link.changed(at: now) else { return }
-            guard let engine = engine as? any LinkFollowing else {
-                preconditionFailure("both daemons' engines live behind a link: \(engine)")
-            }
-            engine.follow(conditions, at: now)
+            guard let steering = try link.changed(at: now) else { return }
+            (fileSystem as? SteeredFileSystem)?.follow(steering)
+            untold = (steering.conditions, now)
         } catch {
             history.record(.init(.failed, detail: "\(error); what was in force stays"))
         }
+    }
+
+    private func tell(_ engine: any Engine) {
+        guard let untold else { return }
+        guard let engine = engine as? any LinkFollowing else {
+            preconditionFailure("both daemons' engines live behind a link: \(engine)")
+        }
+        engine.follow(untold.conditions, at: untold.moment)
+        self.untold = nil
+    }
+
+    /// Whether it is news of the link's file, which is taken in here.
+    private func isOfLink(_ change: DirectoryChange) -> Bool {
+        guard change.token == LinkFollower.token else { return false }
+        options.link?.hear(change.news)
+        return true
     }
 
     /// Asks the kernel for news of the engine's places, if they are others than before. What happened until now may have
@@ -131,6 +152,7 @@ package final class DaemonLoop {
     private func openPatiently(_ open: (Surroundings) throws(FolderError) -> any Engine) -> Opening {
         var lastSaid = ""
         while true {
+            followLink()
             let problem: FolderError
             do throws(FolderError) {
                 return .engine(try open(surroundings()))
@@ -157,7 +179,10 @@ package final class DaemonLoop {
                 wait = .seconds(EngineTiming.refusedSeconds)
             }
             let until = clock.now() + wait
-            if let signal = loop.wait(until: min(until, giveUpAt ?? until)).stop { return .ended(signal.exitCode) }
+            let wakeups = loop.wait(until: min(until, giveUpAt ?? until, options.link?.deadline ?? until))
+            // Nothing else is watched yet, and a disk may have become larger.
+            for change in wakeups.changes { _ = isOfLink(change) }
+            if let signal = wakeups.stop { return .ended(signal.exitCode) }
             if let giveUpAt, clock.now() >= giveUpAt { return .ended(.undecided) }
         }
     }
@@ -185,7 +210,7 @@ package final class DaemonLoop {
         let entropy = Entropy()
         let loop = loop
         return Surroundings(
-            fileSystem: DiskFileSystem(), history: history, random: { entropy.next() },
+            fileSystem: fileSystem, history: history, random: { entropy.next() },
             shouldStop: { loop.stopRequested() != nil }, holder: ProcessDescription.current(options.toolName))
     }
 }

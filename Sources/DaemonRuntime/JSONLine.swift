@@ -67,7 +67,7 @@ struct JSONLine {
                 guard let scalar = escaped(&rest) else { return nil }
                 bytes += Array(String(Character(scalar)).utf8)
             case 0..<0x20: return nil
-            default: bytes.append(byte)
+            case _: bytes.append(byte)
             }
         }
         return nil

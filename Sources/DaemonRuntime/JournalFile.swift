@@ -28,6 +28,7 @@ package final class JournalFile {
     package static let standardByteLimit = 16 * 1_024 * 1_024
     /// A caller that never flushes holds this much at most.
     private static let bufferByteLimit = 1_024 * 1_024
+    static let folderName: FileName = "journal"
     static let name: FileName = "journal.jsonl"
     static let oldName: FileName = "journal.1.jsonl"
     /// More than a note `part` takes.

@@ -1,13 +1,35 @@
 package import LinkFaults
 package import Spooling
 
+/// Everything that is in force for a daemon: the engine gets the conditions, its disk (`SteeredFileSystem`) the rest.
+package struct Steering: Hashable, Sendable {
+    package var conditions = LinkConditions()
+    package var disks: [DiskLimit] = []
+    package var die: DieOrder?
+
+    package init() {}
+
+    /// What a file says that is read at `now`.
+    package init(_ file: LinkFile, at now: Moment) {
+        conditions.plan = file.plan
+        conditions.origin = file.originNanoseconds.map { Moment(nanoseconds: $0) } ?? now
+        conditions.session = file.session ?? .active
+        conditions.isReachable = file.reachable ?? true
+        conditions.handler = file.handler ?? .normal
+        conditions.container = file.container ?? .open
+        disks = file.disks
+        die = file.die
+    }
+}
+
 /// What `--link FILE`, or `--loss P --seed N`, puts between the two daemons; a file is followed while it changes.
 package final class LinkFollower {
     /// What both daemons' `run` takes.
     package static let options: [Option] = [
         Option(
             "--link", .path, "FILE", section: "The link",
-            help: "What the link does to transfers, as JSON5 (Docs/Scenarios.md). Followed while it changes."),
+            help: "What the link does to transfers, and what else steers a live run, as JSON5 (Docs/Scenarios.md). "
+                + "Followed while it changes."),
         Option(
             "--loss", .probability, "P", section: "The link",
             help: "Lose this share of the transfers, each way. Give both daemons the same seed."),
@@ -16,26 +38,70 @@ package final class LinkFollower {
 
     private let path: String?
     private var text: String?
-    private var conditions = LinkConditions()
+    private(set) var steering = Steering()
     private var isNew = true
     /// Whether the file says from when outages, stalls and slots count.
     private var hasOrigin = false
     private var nextLook = Moment.zero
 
-    /// How often the file is looked at.
+    /// How often the file is looked at when there is no news of it.
     package static let lookInterval = Duration.seconds(1)
+    /// The event loop's token of the folder that holds the file; the places of an engine have small ones.
+    package static let token = 1_000
     private static let mostByteCount = 1_024 * 1_024
 
     /// `nil` when the command line asks for no link. Throws what is wrong with the file.
-    package init?(_ command: ParsedCommand) throws(ScenarioError) {
-        path = command.text("--link")
-        let clock = MonotonicClock()
-        if path != nil {
-            try read(at: clock.now())
+    package convenience init?(_ command: ParsedCommand) throws(ScenarioError) {
+        if let path = command.text("--link") {
+            try self.init(path: path, at: MonotonicClock().now())
         } else if let share = command.probability("--loss"), let loss = Chance(share) {
-            conditions.plan = LinkPlan(seed: command.seed("--seed") ?? 0, loss: loss)
+            self.init(loss, seed: command.seed("--seed") ?? 0)
         } else {
             return nil
+        }
+    }
+
+    /// Follows a file. Throws what is wrong with it.
+    package init(path: String, at now: Moment) throws(ScenarioError) {
+        self.path = path
+        try read(at: now)
+    }
+
+    private init(_ loss: Chance, seed: UInt64) {
+        path = nil
+        steering.conditions.plan = LinkPlan(seed: seed, loss: loss)
+    }
+
+    /// The disk of a daemon that follows this.
+    func disk(of side: Side) -> any FileSystem {
+        path == nil ? DiskFileSystem() : SteeredFileSystem(DiskFileSystem(), side: side, atStart: steering)
+    }
+
+    /// The disk of a command that is over in a moment: of a file, only the sizes of disks matter to it.
+    package static func disk(limitedBy path: String?, of side: Side) throws(ScenarioError) -> any FileSystem {
+        guard let path else { return DiskFileSystem() }
+        var steering = try LinkFollower(path: path, at: .zero).steering
+        steering.die = nil
+        return SteeredFileSystem(DiskFileSystem(), side: side, atStart: steering)
+    }
+
+    /// Asks for news of the folder that holds the file, so that a file that is renamed into place is followed at once.
+    /// Without it, or when the folder itself is replaced, the look each second is left.
+    package func watch(on loop: EventLoop) {
+        guard let path else { return }
+        let end = path.lastIndex(of: "/")
+        let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard let directory = try? DiskFileSystem().openRoot(folder, create: false) else { return }
+        try? loop.watch(directory, as: Self.token)
+    }
+
+    /// Takes news of that folder in.
+    package func hear(_ news: DirectoryChange.News) {
+        guard let path else { return }
+        let name = FileName(path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path)
+        switch news {
+        case .names(let names): if let name, names.contains(name) { nextLook = .zero }
+        case .rescan: nextLook = .zero
         }
     }
 
@@ -44,13 +110,13 @@ package final class LinkFollower {
 
     /// What is in force from now on, if that is something else than before. A file that became malformed is told by the
     /// error, and what was in force stays.
-    package func changed(at now: Moment) throws(ScenarioError) -> LinkConditions? {
+    package func changed(at now: Moment) throws(ScenarioError) -> Steering? {
         if path != nil, now >= nextLook { try read(at: now) }
         guard isNew else { return nil }
         isNew = false
         // What names no beginning begins with this process, or with the change that it follows now.
-        if !hasOrigin { conditions.origin = now }
-        return conditions
+        if !hasOrigin { steering.conditions.origin = now }
+        return steering
     }
 
     private func read(at now: Moment) throws(ScenarioError) {
@@ -67,16 +133,9 @@ package final class LinkFollower {
         }
         guard found != text else { return }
         text = found
-        let link = try LinkFile.read(text: found, file: path)
-        var fresh = LinkConditions()
-        fresh.plan = link.plan
-        hasOrigin = link.originNanoseconds != nil
-        fresh.origin = link.originNanoseconds.map { Moment(nanoseconds: $0) } ?? now
-        fresh.session = link.session ?? .active
-        fresh.isReachable = link.reachable ?? true
-        fresh.handler = link.handler ?? .normal
-        fresh.container = link.container ?? .open
-        conditions = fresh
+        let file = try LinkFile.read(text: found, file: path)
+        hasOrigin = file.originNanoseconds != nil
+        steering = Steering(file, at: now)
         isNew = true
     }
 }

@@ -89,7 +89,7 @@ import WireContract
         "a line that no daemon writes is left out and told, and what stands around it is read",
         arguments: [
             "", "{}", "[]", "null", "{\"wallMs\":1}", "{\"journal\":\"lost\",\"lines\":3}", "{\"journal\":\"odd\"}",
-            "{\"journal\":\"part\",\"number\":1}", "\u{0}\u{1}", String(repeating: "{\"a\":", count: 10_000),
+            "{\"journal\":\"part\",\"number\":1}", "\u{0}\u{1}", "{\"a\":{\"a\":1}}",
             line(), line("\"event\":\"acked\"", "\"event\":\"eaten\""), line("\"side\":\"phone\"", "\"side\":7"),
             line("\"monotonicNs\":5", "\"monotonicNs\":-5"), line("\"monotonicNs\":5", "\"monotonicNs\":5.0"),
             line("\"monotonicNs\":5", "\"monotonicNs\":05"), line("\"monotonicNs\":5", "\"monotonicNs\":--5"),
@@ -99,7 +99,6 @@ import WireContract
             line("}", ",\"pairing\":\"1\"}"), line("}", ",\"attempt\":18446744073709551615}"),
             line("}", ",\"detail\":\"\\ud83c\"}"), line("}", ",\"detail\":\"\\q\"}"), line("}", ",\"other\":1}"),
             line("}", ",\"side\":\"phone\"}"), line("}", "} "), line("}", ",}"), line("}", ",\"detail\":[]}"),
-            line("}", ",\"detail\":\"\(String(repeating: "x", count: 64 * 1_024))\"}"),
         ])
     func damage(text: String) throws {
         write([PairEvent(.started, detail: "1")])
@@ -109,6 +108,21 @@ import WireContract
         let (details, isWhole) = try details()
         #expect(isWhole == isGood)
         #expect(details == (text == Self.line() ? ["1", nil, "2"] : ["1", "2"]))
+    }
+
+    @Test("a line that is longer than any of ours is damage")
+    func longLine() throws {
+        write([PairEvent(.started, detail: "1"), PairEvent(.failed, detail: String(repeating: "x", count: 60_000))])
+        #expect(try details().isWhole)
+        let deep = String(repeating: "{\"a\":", count: 100_000)
+        let long = Self.line("}", ",\"detail\":\"\(String(repeating: "x", count: JournalReader.mostLineByteCount))\"}")
+        for text in [deep, long] {
+            let before = try details().details.count
+            try add(text + "\n")
+            write([PairEvent(.started, detail: "2")])
+            let (details, isWhole) = try details()
+            #expect(!isWhole && details.count == before + 1)
+        }
     }
 
     static func line(_ part: String = "", _ other: String = "") -> String {

@@ -24,7 +24,20 @@ import Testing
         }
     }
 
-    private func examples() throws -> [Example] {
+    /// What reads as a scenario, or a part of one.
+    private func examples() throws -> [Example] { try everything().filter { $0.kind != "json5 link file" } }
+
+    @Test func theFileOfALiveRunIsRead() throws {
+        let examples = try everything().filter { $0.kind == "json5 link file" }
+        #expect(examples.count == 1)
+        for example in examples {
+            let file = try LinkFile.read(text: example.text, file: "link")
+            #expect(file.die != nil && !file.disks.isEmpty && file.container != nil && file.reachable != nil)
+            #expect(try LinkFile.read(text: file.text, file: "link") == file)
+        }
+    }
+
+    private func everything() throws -> [Example] {
         var examples: [Example] = []
         var open: Example?
         for (index, line) in try Repository.text("Docs/Scenarios.md").split(
