@@ -74,9 +74,12 @@ let package = Package(
             name: "SideTests", dependencies: ["WatchSide", "PhoneSide", "Spooling", "Simulation"],
             swiftSettings: strict),
         .testTarget(
-            name: "RuntimeTests", dependencies: ["DaemonRuntime", "LinkFaults", "Spooling", "Simulation", "WireContract"],
+            name: "RuntimeTests",
+            dependencies: ["DaemonRuntime", "LinkFaults", "Spooling", "Simulation", "WireContract"],
             swiftSettings: strict),
         .testTarget(name: "StructureTests", swiftSettings: strict),
-        .testTarget(name: "LiveTests", dependencies: ["watch-sim", "phone-sim"], swiftSettings: strict),
+        .testTarget(
+            name: "LiveTests", dependencies: ["watch-sim", "phone-sim", "LinkFaults", "WireContract"],
+            swiftSettings: strict),
     ]
 )

@@ -8,6 +8,8 @@ package enum ValueKind: Sendable, Equatable {
     case path
     /// `250ms`, `90s`, `1.5` (seconds), `10m`, `5h`, `8d`.
     case duration
+    /// The same, with a minus before it or not.
+    case signedDuration
     /// `4096`, `64KiB`, `256MiB`, `2GiB`; `kB`, `MB`, `GB` are powers of ten.
     case byteCount
     case integer(ClosedRange<Int64>)
@@ -25,6 +27,8 @@ package enum ValueKind: Sendable, Equatable {
         case .path: text.isEmpty ? "wants a path" : text.utf8.contains(0) ? "wants a path without a NUL" : nil
         case .duration:
             ArgumentValue.duration(text) == nil ? "wants a time such as 250ms, 90s, 1.5, 10m, 5h or 8d" : nil
+        case .signedDuration:
+            ArgumentValue.signedDuration(text) == nil ? "wants a time such as 90s, 5h or -365d" : nil
         case .byteCount: ArgumentValue.byteCount(text) == nil ? "wants a size such as 4096, 64KiB or 256MiB" : nil
         case .integer(let range):
             ArgumentValue.integer(text).map(range.contains) == true ? nil : "wants a whole number \(Self.words(range))"
@@ -59,6 +63,11 @@ enum ArgumentValue {
             return .nanoseconds(nanoseconds)
         }
         return nil
+    }
+
+    static func signedDuration(_ text: String) -> Duration? {
+        guard text.hasPrefix("-") else { return duration(text) }
+        return duration(String(text.dropFirst())).map { .zero - $0 }
     }
 
     static func byteCount(_ text: String) -> UInt64? {

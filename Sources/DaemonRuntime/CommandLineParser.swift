@@ -38,6 +38,9 @@ package struct ParsedCommand: Sendable {
     }
 
     package func duration(_ name: String) -> Duration? { value(name, .duration, ArgumentValue.duration) }
+    package func signedDuration(_ name: String) -> Duration? {
+        value(name, .signedDuration, ArgumentValue.signedDuration)
+    }
     package func byteCount(_ name: String) -> UInt64? { value(name, .byteCount, ArgumentValue.byteCount) }
     package func seed(_ name: String) -> UInt64? { value(name, .seed, ArgumentValue.seed) }
     package func probability(_ name: String) -> Double? { value(name, .probability, ArgumentValue.probability) }

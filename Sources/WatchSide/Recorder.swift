@@ -61,16 +61,18 @@ package final class Recorder {
     private let random: () -> UInt64
     private let sealer: RecordingSealer
     private let wallMilliseconds: () -> UInt64
+    private let givenMint: ((UInt64) -> ULID)?
     private var minter = ULID.Minter()
-    private let mint: ((UInt64) -> ULID)?
 
     private static let batchCount = 64
     private static let batchByteCount: UInt64 = 16 * 1_024 * 1_024
 
     /// Opens the home, making it when it is missing. `wallMilliseconds` reads the wall clock, in milliseconds since 1970.
+    /// `mint` makes an id of such a reading, once for each source in their order; random ids when it is not given. A run
+    /// that is replayed numbers its recordings in their ids (`ULID.ordinal`). Each call must give another id.
     package init(
         home path: String, settings: RecorderSettings, surroundings: Surroundings,
-        wallMilliseconds: @escaping () -> UInt64, mint: ((UInt64) -> ULID)? = nil
+        wallMilliseconds: @escaping () -> UInt64, mint: ((_ millisecondsSince1970: UInt64) -> ULID)? = nil
     ) throws(FolderError) {
         home = try WatchHome(at: path, fileSystem: surroundings.fileSystem, nonce: surroundings.random())
         fileSystem = surroundings.fileSystem
@@ -78,7 +80,7 @@ package final class Recorder {
         random = surroundings.random
         sealer = RecordingSealer(settings, surroundings)
         self.wallMilliseconds = wallMilliseconds
-        self.mint = mint
+        givenMint = mint
     }
 
     private struct Sealed {
@@ -115,7 +117,7 @@ package final class Recorder {
     private func seal(_ source: RecordingSource, index: Int) throws(RecordingFailure) -> Sealed {
         let milliseconds = wallMilliseconds()
         let id =
-            mint?(milliseconds)
+            givenMint?(milliseconds)
             ?? minter.mint(
                 millisecondsSince1970: milliseconds, random: (UInt16(truncatingIfNeeded: random()), random()))
         do {

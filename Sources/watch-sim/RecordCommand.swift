@@ -1,20 +1,32 @@
 import DaemonRuntime
+import LinkFaults
 import Spooling
 import WatchSide
+import WireContract
 
 enum RecordCommand {
     static func run(_ command: ParsedCommand) -> ExitCode {
-        guard let sources = sources(command) else { return .usage }
+        guard let sources = sources(command), isReplayable(command, sources.count) else { return .usage }
         let settings = RecorderSettings(
             payloadVersion: Int(clamping: command.integer("--payload-version") ?? 0),
             timeZoneID: command.text("--tz") ?? TimeZoneName.current())
+        let disk: any FileSystem
+        do throws(ScenarioError) {
+            disk = try LinkFollower.disk(limitedBy: command.text("--link"), of: .watch)
+        } catch {
+            standardError("\(WatchTool.name) record: \(error)")
+            return .malformedInput
+        }
         let wallClock = WallClock()
+        let offset = command.signedDuration("--clock-offset") ?? .zero
+        let offsetMilliseconds = Int64(offset / .milliseconds(1))
         let recorder: Recorder
         do {
             recorder = try Recorder(
                 home: WatchTool.paths(command).home, settings: settings,
-                surroundings: WatchTool.surroundings(DiskFileSystem()),
-                wallMilliseconds: { UInt64(clamping: wallClock.millisecondsSince1970()) })
+                surroundings: WatchTool.surroundings(disk),
+                wallMilliseconds: { UInt64(clamping: wallClock.millisecondsSince1970() + offsetMilliseconds) },
+                mint: mint(command))
         } catch {
             return WatchTool.fail(error)
         }
@@ -33,6 +45,29 @@ enum RecordCommand {
             }
         }
         return isFailed ? .inputOutput : isMalformed ? .malformedInput : .held
+    }
+
+    /// Ids of a run that is replayed, so that the link meets the same recordings in every world; nil for random ones.
+    private static func mint(_ command: ParsedCommand) -> ((UInt64) -> ULID)? {
+        guard let seed = command.seed("--run-seed") else { return nil }
+        var ordinal = Int(command.integer("--first-ordinal") ?? 1)
+        return { milliseconds in
+            defer { ordinal += 1 }
+            return ULID(millisecondsSince1970: milliseconds, ordinal: ordinal, seed: seed)
+        }
+    }
+
+    /// Says what is wrong when not.
+    private static func isReplayable(_ command: ParsedCommand, _ count: Int) -> Bool {
+        func usage(_ problem: String) -> Bool {
+            standardError("\(WatchTool.name) record: \(problem)\nSee \(WatchTool.name) record --help.")
+            return false
+        }
+        guard command.isGiven("--run-seed") else {
+            return !command.isGiven("--first-ordinal") || usage("--first-ordinal goes with --run-seed")
+        }
+        let last = Int(command.integer("--first-ordinal") ?? 1) + count - 1
+        return last <= 65_535 || usage("a run has at most 65535 recordings; the last of these would be number \(last)")
     }
 
     /// nil, and the reason said, when the command line asks for nothing that could be recorded.

@@ -58,6 +58,18 @@ enum WatchTool {
                 "--payload-version", .integer(0...1_000_000), "N", default: "\(AudioNotePayload.currentVersion)",
                 help: "The version of the metadata that is written."),
             Option("--tz", .text, "ZONE", help: "The IANA time zone of the recording; this machine's when not given."),
+            Option(
+                "--run-seed", .seed, "N", section: "Replaying",
+                help: "Make the ids of a run of this seed, which number its recordings, instead of random ones."),
+            Option(
+                "--first-ordinal", .integer(1...65_535), "K", default: "1", section: "Replaying",
+                help: "With --run-seed: the number of the first of these recordings in the run."),
+            Option(
+                "--clock-offset", .signedDuration, "T", section: "Replaying",
+                help: "Record as if the wall clock were off by this: -365d is a year ago."),
+            Option(
+                "--link", .path, "FILE", section: "Replaying",
+                help: "The file that the daemons follow; of it, the sizes of the disks count here."),
         ])
 
     private static let list = Command(
@@ -88,7 +100,7 @@ enum WatchTool {
     }
 
     /// For commands that are over in a moment; a signal just ends them.
-    static func surroundings(_ fileSystem: DiskFileSystem) -> Surroundings {
+    static func surroundings(_ fileSystem: any FileSystem) -> Surroundings {
         let entropy = Entropy()
         return Surroundings(
             fileSystem: fileSystem, history: Silence(), random: { entropy.next() }, shouldStop: { false },
