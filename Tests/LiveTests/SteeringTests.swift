@@ -55,6 +55,24 @@ struct SteeringTests {
         }
     }
 
+    @Test("a file that is renamed into place is followed at once: twenty changes take no twenty looks")
+    func atOnce() async throws {
+        try await withPair { pair in
+            let phone = try pair.startPhone(["--link", try put(LinkFile(plan: .clean), pair)])
+            try await pair.eventually("the phone runs") { try pair.count("started", .phone) == 1 }
+            let start = ContinuousClock.now
+            // Each is put right behind the look at the one before, so by looks alone they would take nineteen seconds.
+            for number in 1...20 {
+                let path = pair.root + "/link.json5"
+                try Disk.write(Data("{ change: \(number) }".utf8), to: path + ".new")
+                #expect(rename(path + ".new", path) == 0)
+                try await pair.eventually("change \(number) is told") { try pair.count("failed", .phone) == number }
+            }
+            #expect(ContinuousClock.now - start < .seconds(15))
+            #expect(phone.talk.contains("link.json5: change: found the unknown key"), "\(phone.talk)")
+        }
+    }
+
     @Test(
         "a small disk of the file's: a phone that finds none waits for room, record is refused, and with room all goes on"
     )
