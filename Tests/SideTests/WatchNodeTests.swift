@@ -155,6 +155,16 @@ private func id(_ number: UInt64) -> ULID { ULID(high: 1 << 20, low: number) }
         #expect(waits.dropFirst(4).allSatisfy { $0 == .seconds(160) })
     }
 
+    /// 20 MB at 16 kB/s take 1,250 seconds: longer than the longest patience of any try would be without them.
+    @Test func aSlowTransferIsNotCancelledBecauseItIsSlow() {
+        var play = Play()
+        play.tell(.recordingFound(id(1), byteCount: 20_000_000))
+        #expect(play.send() == [id(1)])
+        #expect(play.sleep() == .seconds(60 + 1_250))
+        play.tell(.tick)
+        #expect(play.take().count == 1, "then it is: it may have been forgotten")
+    }
+
     @Test func patienceRenamesTheEntryAndGrows() {
         var play = Play()
         play.tell(.recordingFound(id(1), byteCount: 100))

@@ -51,8 +51,21 @@ struct SmallTypesTests {
         #expect(policy.wait(afterAttempts: 1, byteCount: 8 << 20) == .seconds(11))
         #expect(policy.wait(afterAttempts: 1, byteCount: (8 << 20) - 1) == .seconds(10))
         #expect(policy.wait(afterAttempts: 50, byteCount: 1 << 30) == .seconds(600 + 128))
-        #expect(policy.patience(atAttempt: 1, byteCount: 1 << 30) == .seconds(120 + 128))
         #expect(policy.wait(afterAttempts: 1, byteCount: .max) > .seconds(2_000_000_000_000))
+    }
+
+    @Test("a transfer is given the time that it takes at 16 kB/s before anybody loses patience")
+    func patienceForSlowLinks() {
+        let policy = RetryPolicy.standard
+        #expect(policy.patience(atAttempt: 1, byteCount: 16_000) == .seconds(121))
+        #expect(policy.patience(atAttempt: 50, byteCount: 16_000_000) == .seconds(600 + 1_000))
+        #expect(policy.patience(atAttempt: 1, byteCount: 15_999) == .seconds(120))
+        for byteCount in [1, 10_000_000, 1 << 30, UInt64.max / 2, .max] {
+            let carried = Duration.seconds(Int64(byteCount / 16_000))
+            for attempts in [1, 2, 64, Int.max] {
+                #expect(policy.patience(atAttempt: attempts, byteCount: byteCount) >= policy.patience + carried)
+            }
+        }
     }
 
     @Test("no policy traps: zero, tiny, huge, and a cap below the first wait")
@@ -68,7 +81,8 @@ struct SmallTypesTests {
                     for byteCount in [0, 1 << 30, UInt64.max] {
                         let wait = policy.wait(afterAttempts: attempts, byteCount: byteCount)
                         #expect(wait >= first)
-                        #expect(policy.patience(atAttempt: attempts, byteCount: byteCount) == wait)
+                        let patience = policy.patience(atAttempt: attempts, byteCount: byteCount)
+                        #expect(patience >= wait && Moment(nanoseconds: 1) + patience >= Moment(nanoseconds: 1))
                         #expect(Moment(nanoseconds: 1) + wait >= Moment(nanoseconds: 1))
                         _ = wait.inSeconds
                     }
