@@ -71,7 +71,8 @@ let package = Package(
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),
         .testTarget(
-            name: "SideTests", dependencies: ["WatchSide", "PhoneSide", "Spooling", "Simulation"],
+            name: "SideTests",
+            dependencies: ["WatchSide", "PhoneSide", "LinkFaults", "Spooling", "Simulation"],
             swiftSettings: strict),
         .testTarget(
             name: "RuntimeTests",

@@ -73,14 +73,16 @@ extension PhoneEngine {
             }
             let first = inboxName(of: name)
             _ = try moveIntoInbox(name, as: first, from: spool, source: box, byteCount: byteCount)
-            if let damage = decision.damage {
-                let file = try fileSystem.open(first, in: inbox)
+            let delivered = [first] + arrived
+            for (copy, inboxName) in delivered.enumerated() {
+                guard let damage = decision.damage(ofCopy: copy) else { continue }
+                let file = try fileSystem.open(inboxName, in: inbox)
                 try fileSystem.damage(file, byteCount: byteCount, damage, draw: decision.damageDraw)
                 report(.init(.damagedByLink, id: id, name: name, attempt: attempt))
             }
-            for delivered in [first] + arrived {
+            for inboxName in delivered {
                 report(.init(.taken, id: id, name: name, byteCount: byteCount, attempt: attempt))
-                receiveFromInbox(delivered)
+                receiveFromInbox(inboxName)
             }
             return byteCount
         } catch {

@@ -111,9 +111,9 @@ final class AckStore {
     }
 
     /// Looks at one name. Nothing is changed.
-    func read(_ name: EntryName, in toWatch: borrowing OpenDirectory, pairing: PairingID) -> AckReading {
+    func read(_ name: FileName, in toWatch: borrowing OpenDirectory, pairing: PairingID) -> AckReading {
         do throws(FileSystemError) {
-            let own = try fileSystem.openOurs(name.fileName, in: toWatch)
+            let own = try fileSystem.openOurs(name, in: toWatch)
             switch try fileSystem.inspect(own.file, byteCount: own.byteCount, expecting: .ack) {
             case .faulty(let fault): return .setAside(QuarantineReason(fault), nil)
             case .envelope(let envelope): return judge(envelope, pairing)

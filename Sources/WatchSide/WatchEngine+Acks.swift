@@ -33,7 +33,7 @@ extension WatchEngine {
     }
 
     private struct Arrival {
-        let name: EntryName
+        let name: FileName
         let id: ULID
     }
 
@@ -63,14 +63,14 @@ extension WatchEngine {
                 isTroubled = true
                 continue
             }
-            record(PairEvent(.ackReceived, id: id, name: name.fileName, pairing: ack.pairing))
+            record(PairEvent(.ackReceived, id: id, name: name, pairing: ack.pairing))
             pairings[id] = ack.pairing
             node.handle(.ackArrived(id), at: now, into: &directives)
             arrivals.append(Arrival(name: name, id: id))
         }
         let kept = delete(directives, over: pairings, spool, at: now)
         for arrival in arrivals where !kept.contains(arrival.id) {
-            try fileSystem.unlinkIfThere(arrival.name.fileName, in: spool.toWatch)
+            try fileSystem.unlinkIfThere(arrival.name, in: spool.toWatch)
         }
         if !kept.isEmpty || isTroubled { acks.look() }
         return isTroubled || !kept.isEmpty
@@ -79,7 +79,7 @@ extension WatchEngine {
     /// Reads one name and sets aside what is no ack. Answers an ack that counts: over the pairing that is in force when it
     /// is read, since another may have been adopted for an ack before it.
     private func judge(
-        _ name: EntryName, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
+        _ name: FileName, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
     ) -> Ack? {
         guard let pairing else { preconditionFailure("acks are read once a pairing was adopted: \(name)") }
         switch acks.read(name, in: spool.toWatch, pairing: pairing) {
@@ -92,11 +92,11 @@ extension WatchEngine {
             {
                 return Ack(id: id, pairing: other)
             }
-            setAside(name.fileName, .otherPairing, nil, detail: "pairing \(other)", spool, at: now)
+            setAside(name, .otherPairing, nil, detail: "pairing \(other)", spool, at: now)
         case .setAside(let reason, let id):
-            setAside(name.fileName, reason, id, detail: nil, spool, at: now)
+            setAside(name, reason, id, detail: nil, spool, at: now)
         case .refused(let refusal):
-            refuse(name.fileName, "\(refusal); \(refusal.remedy)")
+            refuse(name, "\(refusal); \(refusal.remedy)")
         case .gone:
             break
         case .trouble(let error):
