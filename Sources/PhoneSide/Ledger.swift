@@ -344,8 +344,9 @@ extension Ledger {
     ) throws(FileSystemError) -> (file: FileBox, byteCount: UInt64, entries: [ULID: LedgerEntry]) {
         let name = name(of: generation)
         guard generation <= mostGenerations else {
-            // Only a forged name gets here. Nothing is lost; a person must remove it.
-            throw FileSystemError(.create, directory.displayPath(of: name), .nameTooLong)
+            // Only a forged name gets here. Nothing is lost: the generation before it is there still.
+            throw FileSystemError(
+                .create, directory.displayPath(of: Self.name(of: mostGenerations)), .refused(.lastNumber))
         }
         let file = FileBox(try fileSystem.createTemporary(for: name, in: directory))
         var moved: [ULID: LedgerEntry] = [:]

@@ -120,6 +120,8 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
     case foreignOwner
     case tooOpen(permissions: UInt16)
     case hardLinked(count: UInt64)
+    /// A name with the highest number that there can be: no count of ours gets so far, so it is forged.
+    case lastNumber
 
     package var description: String {
         switch self {
@@ -127,6 +129,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .foreignOwner: "owned by another user"
         case .tooOpen(let permissions): "permissions 0\(String(permissions, radix: 8)) let others in"
         case .hardLinked(let count): "\(count) names for one file"
+        case .lastNumber: "no number comes behind it, so no build of ours made it"
         }
     }
 
@@ -136,6 +139,7 @@ package enum Refusal: Hashable, Sendable, CustomStringConvertible {
         case .foreignOwner: "move it away, or give it to the user that runs the pair"
         case .tooOpen: "take the others' permissions away (chmod go-rwx), if it is yours"
         case .hardLinked: "move it away; a recording is never shared through a hard link"
+        case .lastNumber: "remove this file; the number before it counts again"
         }
     }
 }

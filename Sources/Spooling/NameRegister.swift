@@ -55,9 +55,9 @@ package struct NameRegister: Hashable, Sendable {
         precondition(value.utf8.allSatisfy(\.isASCIILetterOrDigit), "not a register's value: \(value)")
         let before = try NameRegister(in: directory, of: fileSystem)
         let after = NameRegister(number: (before?.number ?? 0) + 1, value: value)
-        guard after.number <= StartNumber.largest else {
-            // Only a forged name gets here. Nothing is lost; a person must look.
-            throw FileSystemError(.create, directory.displayPath(of: after.name), .nameTooLong)
+        if let before, after.number > StartNumber.largest {
+            // Only a forged name gets here. Nothing is lost: the names before it are there still.
+            throw FileSystemError(.create, directory.displayPath(of: before.name), .refused(.lastNumber))
         }
         do {
             _ = try fileSystem.create(after.name, in: directory)

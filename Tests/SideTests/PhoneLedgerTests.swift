@@ -203,7 +203,9 @@ struct PhoneLedgerTests {
         let disk = SimulatedFileSystem()
         try disk.makeDirectory("/ledger")
         try disk.write([1], to: "/ledger/9999999999.ledger")
-        #expect(throws: FileSystemError.self) { _ = try open(disk.asProcess("first")) }
+        let error = #expect(throws: FileSystemError.self) { _ = try open(disk.asProcess("first")) }
+        let words = error?.description ?? ""
+        #expect(words.contains("/ledger/9999999999.ledger") && words.contains("remove this file"), "\(words)")
         #expect(ledgerFiles(disk) == ["/ledger/9999999999.ledger"])
     }
 

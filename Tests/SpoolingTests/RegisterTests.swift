@@ -71,7 +71,8 @@ struct RegisterTests {
         try disk.plant("/r/9999999998-a")
         #expect(try set("last", disk).number == StartNumber.largest)
         let error = #expect(throws: FileSystemError.self) { _ = try set("over", disk) }
-        #expect(error?.description.contains("/r/") == true)
+        let words = error?.description ?? ""
+        #expect(words.contains("/r/9999999999-last") && words.contains("remove this file"), "\(words)")
         #expect(try read(disk)?.value == "last")
         try disk.plant("/r/99999999999-eleven")
         try disk.plant("/r/" + String(repeating: "9", count: 200))
