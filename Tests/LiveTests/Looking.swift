@@ -130,6 +130,8 @@ extension TestPair {
                 torn += 1
                 continue
             }
+            // What the journal says about itself: a start that found half a line, a file that was put aside.
+            if object["journal"] is String { continue }
             guard let event = object["event"] as? String, let phase = object["phase"] as? String,
                 object["side"] as? String == (tool == .watch ? "watch" : "phone"), object["wallMs"] is NSNumber,
                 object["monotonicNs"] is NSNumber
