@@ -11,6 +11,8 @@ extension DiskImage {
     func resolve(
         _ path: String, followsLast: Bool = true, in view: DiskView = .written
     ) throws(DiskFailure) -> InodeNumber {
+        var path = path
+        if let number = path.withUTF8({ plainWay(UnsafeRawBufferPointer($0), in: view) }) { return number }
         var rest = DiskImage.parts(path)[...]
         var way = [DiskImage.root]
         var followed = 0
@@ -41,15 +43,40 @@ extension DiskImage {
         return way[way.count - 1]
     }
 
+    /// The same where nothing is in the way: every part is there, none is a link, and all let us through.
+    private func plainWay(_ path: UnsafeRawBufferPointer, in view: DiskView) -> InodeNumber? {
+        var here = DiskImage.root
+        var start = 0
+        while start < path.count {
+            if path[start] == UInt8(ascii: "/") {
+                start += 1
+                continue
+            }
+            var end = start + 1
+            while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+            // (No name is `.` or `..`, so neither is found.)
+            guard self[here].kind == .directory, self[here].allows(1),
+                let next = self[here].table.find(UnsafeRawBufferPointer(rebasing: path[start..<end]), in: view),
+                self[next].kind != .symbolicLink
+            else { return nil }
+            here = next
+            start = end
+        }
+        return here
+    }
+
     private static func parts(_ path: String) -> [ArraySlice<UInt8>] {
         Array(path.utf8).split(separator: UInt8(ascii: "/"))
     }
 
     /// Parent and last part of a path.
     func resolveParent(_ path: String) throws(DiskFailure) -> (directory: InodeNumber, name: FileName) {
-        let parts = path.split(separator: "/")
-        guard let last = parts.last, let name = FileName(String(last)) else { throw DiskFailure(.exists) }
-        let parent = try resolve("/" + parts.dropLast().joined(separator: "/"))
+        let bytes = Array(path.utf8)
+        let slash = UInt8(ascii: "/")
+        let end = bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0
+        let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
+        guard let name = FileName(bytes: bytes[start..<end]) else { throw DiskFailure(.exists) }
+        let parent = try resolve(String(decoding: bytes[..<start], as: UTF8.self))
         guard self[parent].kind == .directory else { throw DiskFailure(.notDirectory) }
         return (parent, name)
     }

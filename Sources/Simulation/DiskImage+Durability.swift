@@ -15,14 +15,33 @@ extension DiskImage {
         let count = last == .max ? changes.count : changes.firstIndex { $0.sequence > last } ?? changes.count
         if count < changes.count { self[number].unsynced = Array(changes[count...]) }
         unsyncedCount -= count
+        let areAll = count == changes.count
         for change in changes[..<count] {
-            apply(change)
+            // What all changes together make durable is what is written.
+            if areAll { settleNames(of: change) } else { apply(change) }
             if let child = change.child { letGo(of: child) }
             // A journal keeps the order of its changes: the other half comes with all that was before it there.
             if renameAcrossDirectories == .atomic, let other = change.counterpart {
                 makeDurable(other, through: change.sequence)
             }
         }
+    }
+
+    private mutating func settleNames(of change: UnsyncedChange) {
+        switch change.change {
+        case .addName(let name, _), .removeName(let name, _): settle(name, in: change.inode)
+        case .rename(let name, let newName, _):
+            settle(name, in: change.inode)
+            settle(newName, in: change.inode)
+        case .write, .truncate: preconditionFailure("bytes of a directory: \(change)")
+        }
+    }
+
+    private mutating func settle(_ name: FileName, in directory: InodeNumber) {
+        let (before, now) = self[directory].table.settle(name)
+        guard before != now else { return }
+        if let now { places[now.place].holdCount += 1 }
+        if let before { letGo(of: before) }
     }
 
     private mutating func makeContentDurable(_ number: InodeNumber) {

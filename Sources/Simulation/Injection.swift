@@ -36,3 +36,31 @@ package struct Injection {
         self.effect = effect
     }
 }
+
+extension FileSystemError.Operation {
+    static let count = 18
+
+    /// A place in an array. (To hash an operation is to hash its words.)
+    var index: Int {
+        switch self {
+        case .openRoot: 0
+        case .openDirectory: 1
+        case .makeDirectory: 2
+        case .openSource: 3
+        case .create: 4
+        case .open: 5
+        case .status: 6
+        case .list: 7
+        case .read: 8
+        case .write: 9
+        case .truncate: 10
+        case .sync: 11
+        case .syncDirectory: 12
+        case .syncAll: 13
+        case .publish: 14
+        case .unlink: 15
+        case .lock: 16
+        case .space: 17
+        }
+    }
+}

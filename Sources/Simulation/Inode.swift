@@ -90,7 +90,7 @@ struct Inode: Hashable, Sendable {
 /// An inode that several images share until one of them changes it.
 final class InodeBox: @unchecked Sendable {
     // Changed only by the one image that holds it alone, see `DiskImage.subscript`.
-    var inode: Inode
+    @exclusivity(unchecked) var inode: Inode
 
     init(_ inode: Inode) {
         self.inode = inode

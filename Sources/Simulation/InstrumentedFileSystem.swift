@@ -19,7 +19,8 @@ package final class InstrumentedFileSystem {
 
     private let inner: any FileSystem
     private let onDeath: () -> Void
-    private var callCounts: [Operation: Int] = [:]
+    /// By `Operation.index`.
+    private var callCounts = [Int](repeating: 0, count: Operation.count)
 
     /// What goes wrong. The first one whose trigger fits a call acts on it.
     package var injections: [Injection]
@@ -55,7 +56,7 @@ package final class InstrumentedFileSystem {
     /// Which effect is due at this call. A trigger for one call is used up by it.
     private func effect(_ operation: Operation, _ shown: (DisplayPath?, DisplayPath)) -> Injection.Effect? {
         guard !injections.isEmpty else { return nil }
-        let nth = callCounts[operation, default: 0]
+        let nth = callCounts[operation.index]
         for (index, injection) in injections.enumerated() {
             switch injection.trigger {
             case .call(let number):
@@ -88,7 +89,7 @@ package final class InstrumentedFileSystem {
         _ body: (_ isShort: Bool) throws(FileSystemError) -> Value
     ) throws(FileSystemError) -> Value {
         callCount += 1
-        callCounts[operation, default: 0] += 1
+        callCounts[operation.index] += 1
         let path = shown.1
         let number = callCount
         if keepsTrace {

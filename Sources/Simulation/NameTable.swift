@@ -6,8 +6,8 @@ import Spooling
 /// look walks the array, finds the same order in every run whatever was made and removed before, and sorts nothing.
 struct NameTable: Sendable {
     private struct Entry {
+        /// Zero: nothing is here.
         var hash: UInt64 = 0
-        /// `nil`: nothing is here.
         var name: FileName?
         var written: InodeNumber?
         var durable: InodeNumber?
@@ -49,6 +49,30 @@ struct NameTable: Sendable {
         }
     }
 
+    /// What a name that is still a part of a path stands for.
+    func find(_ part: UnsafeRawBufferPointer, in view: DiskView) -> InodeNumber? {
+        guard !entries.isEmpty else { return nil }
+        let hash = hash(of: part)
+        var index = Int(truncatingIfNeeded: hash >> UInt64(64 - bits))
+        while index < entries.count, entries[index].hash != 0, entries[index].hash <= hash {
+            if entries[index].hash == hash, entries[index].name?.bytes.elementsEqual(part) == true {
+                return view == .written ? entries[index].written : entries[index].durable
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// What is written under `name` becomes durable; `before` is what was.
+    mutating func settle(_ name: FileName) -> (before: InodeNumber?, now: InodeNumber?) {
+        let (index, isThere) = place(of: name, hash(name))
+        guard isThere else { return (nil, nil) }
+        let (before, now) = (entries[index].durable, entries[index].written)
+        entries[index].durable = now
+        if now == nil { remove(at: index) }
+        return (before, now)
+    }
+
     /// Every name of a view, until `body` returns `false`.
     func forEach(in view: DiskView, _ body: (FileName, InodeNumber) throws -> Bool) rethrows {
         guard count > 0 else { return }
@@ -79,10 +103,10 @@ struct NameTable: Sendable {
     private func place(of name: FileName, _ hash: UInt64) -> (index: Int, isThere: Bool) {
         guard !entries.isEmpty else { return (0, false) }
         var index = Int(truncatingIfNeeded: hash >> UInt64(64 - bits))
-        while index < entries.count, let there = entries[index].name {
+        while index < entries.count {
             let found = entries[index].hash
-            if found > hash { break }
-            if found == hash {
+            if found == 0 || found > hash { break }
+            if found == hash, let there = entries[index].name {
                 if there == name { return (index, true) }
                 if name < there { break }
             }
@@ -93,7 +117,7 @@ struct NameTable: Sendable {
 
     private mutating func insert(_ entry: Entry, at index: Int) {
         var hole = index
-        while hole < entries.count, entries[hole].name != nil { hole += 1 }
+        while hole < entries.count, entries[hole].hash != 0 { hole += 1 }
         if hole == entries.count { entries.append(Entry()) }
         while hole > index {
             entries.swapAt(hole, hole - 1)
@@ -106,7 +130,7 @@ struct NameTable: Sendable {
     private mutating func remove(at index: Int) {
         var hole = index
         // Whoever does not lie where his hash wants him moves up.
-        while hole + 1 < entries.count, entries[hole + 1].name != nil,
+        while hole + 1 < entries.count, entries[hole + 1].hash != 0,
             Int(truncatingIfNeeded: entries[hole + 1].hash >> UInt64(64 - bits)) <= hole
         {
             entries.swapAt(hole, hole + 1)
@@ -122,7 +146,7 @@ struct NameTable: Sendable {
         entries = [Entry](repeating: Entry(), count: 1 << bits)
         // In the order of their hashes, so each comes behind all that are there.
         var next = 0
-        for entry in old where entry.name != nil {
+        for entry in old where entry.hash != 0 {
             next = max(next, Int(truncatingIfNeeded: entry.hash >> UInt64(64 - bits)))
             if next == entries.count { entries.append(Entry()) }
             entries[next] = entry
@@ -134,21 +158,24 @@ struct NameTable: Sendable {
 
     /// Eight bytes at a time, each step a multiplication to 128 bits whose halves are folded. The same on every platform.
     private func hash(_ name: FileName) -> UInt64 {
-        name.bytes.withUnsafeBytes { bytes in
-            var hash = seed ^ UInt64(bytes.count)
-            var offset = 0
-            while offset + 8 <= bytes.count {
-                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                hash = NameTable.mixed(hash ^ UInt64(littleEndian: word))
-                offset += 8
-            }
-            var rest: UInt64 = 0
-            while offset < bytes.count {
-                rest = rest << 8 | UInt64(bytes[offset])
-                offset += 1
-            }
-            return NameTable.mixed(NameTable.mixed(hash ^ rest))
+        name.bytes.withUnsafeBytes { hash(of: $0) }
+    }
+
+    private func hash(of bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = seed ^ UInt64(bytes.count)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            hash = NameTable.mixed(hash ^ UInt64(littleEndian: word))
+            offset += 8
         }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        // Zero says that nothing is there.
+        return max(1, NameTable.mixed(NameTable.mixed(hash ^ rest)))
     }
 
     private static func mixed(_ value: UInt64) -> UInt64 {

@@ -17,8 +17,17 @@ package struct Checksums: Hashable, Sendable {
     }
 
     package init(of bytes: some Sequence<UInt8>) {
+        self.init(of: Array(bytes)[...])
+    }
+
+    // These two take what nearly every caller has without a copy.
+    package init(of bytes: [UInt8]) {
+        self.init(of: bytes[...])
+    }
+
+    package init(of bytes: ArraySlice<UInt8>) {
         self = .ofNothing
-        Array(bytes).withUnsafeBytes { append($0) }
+        bytes.withUnsafeBytes { append($0) }
     }
 
     /// Takes further bytes in, in order.

@@ -1,16 +1,18 @@
 /// A queue by key: the smallest comes out first. A binary heap, because the toolchain ships none.
 ///
+/// Inlinable, because each side keeps keys of its own: without it every comparison would go through witness tables.
+///
 /// Equal keys come out in an order that depends on history; give every element a key of its own.
 package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
-    private var heap: [Key] = []
+    @usableFromInline var heap: [Key] = []
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var isEmpty: Bool { heap.isEmpty }
-    package var count: Int { heap.count }
-    package var first: Key? { heap.first }
+    @inlinable package var isEmpty: Bool { heap.isEmpty }
+    @inlinable package var count: Int { heap.count }
+    @inlinable package var first: Key? { heap.first }
 
-    package mutating func insert(_ key: Key) {
+    @inlinable package mutating func insert(_ key: Key) {
         heap.append(key)
         var child = heap.count - 1
         while child > 0 {
@@ -21,7 +23,7 @@ package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendab
         }
     }
 
-    package mutating func popFirst() -> Key? {
+    @inlinable package mutating func popFirst() -> Key? {
         guard let first = heap.first else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return first }

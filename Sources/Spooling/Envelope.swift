@@ -217,8 +217,16 @@ package struct BigEndianReader {
         rest = bytes
     }
 
-    package mutating func next<Number: FixedWidthInteger>() -> Number {
-        next(Number.bitWidth / 8).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    // One for each width, and not one generic function: another module would run that unspecialised, at 100 times the
+    // cost, for every number of every row of a ledger.
+    package mutating func next() -> UInt64 { number(8) }
+    package mutating func next() -> UInt32 { UInt32(truncatingIfNeeded: number(4)) }
+    package mutating func next() -> UInt8 { UInt8(truncatingIfNeeded: number(1)) }
+
+    private mutating func number(_ byteCount: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for byte in next(byteCount) { number = number << 8 | UInt64(byte) }
+        return number
     }
 
     package mutating func next(_ count: Int) -> ArraySlice<UInt8> {
@@ -230,9 +238,7 @@ package struct BigEndianReader {
 }
 
 extension [UInt8] {
-    package mutating func appendBigEndian<Number: FixedWidthInteger>(_ number: Number) {
-        for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-            append(UInt8(truncatingIfNeeded: number >> Number(shift)))
-        }
+    @inlinable package mutating func appendBigEndian(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
     }
 }

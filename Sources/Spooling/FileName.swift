@@ -15,6 +15,12 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
         self.init(checking: Array(bytes))
     }
 
+    /// A part of a longer text. (Another module would run the general one unspecialised.)
+    package init?(bytes: ArraySlice<UInt8>) {
+        guard bytes.count <= FileName.longestByteCount else { return nil }
+        self.init(checking: Array(bytes))
+    }
+
     package init?(_ string: String) {
         guard string.utf8.count <= FileName.longestByteCount else { return nil }
         self.init(checking: Array(string.utf8))

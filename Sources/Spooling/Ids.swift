@@ -9,6 +9,12 @@ package struct PairingID: Hashable, Sendable, CustomStringConvertible {
 
     /// Sixteen lower-case hexadecimal digits.
     package init?(utf8: some Collection<UInt8>) {
+        guard utf8.count == 16 else { return nil }
+        self.init(utf8: Array(utf8)[...])
+    }
+
+    // What names come in: another module would run the general one unspecialised.
+    package init?(utf8: ArraySlice<UInt8>) {
         guard utf8.count == 16, let value = UInt64(lowerHex: utf8) else { return nil }
         rawValue = value
     }
@@ -35,12 +41,20 @@ package struct FileExtension: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Eight bytes as `paddedBytes` writes them.
-    package init?(padded: some Collection<UInt8>) {
-        let bytes = padded.prefix { $0 != 0 }
-        guard padded.count == 8, bytes.allSatisfy(\.isASCIILetterOrDigit),
-            padded.dropFirst(bytes.count).allSatisfy({ $0 == 0 })
-        else { return nil }
-        packed = padded.reduce(0) { $0 << 8 | UInt64($1) }
+    package init?(padded: [UInt8]) {
+        self.init(padded: padded[...])
+    }
+
+    package init?(padded: ArraySlice<UInt8>) {
+        guard padded.count == 8 else { return nil }
+        var packed: UInt64 = 0
+        var hasEnded = false
+        for byte in padded {
+            hasEnded = hasEnded || byte == 0
+            guard hasEnded ? byte == 0 : byte.isASCIILetterOrDigit else { return nil }
+            packed = packed << 8 | UInt64(byte)
+        }
+        self.packed = packed
     }
 
     /// Padded with zeros to eight bytes.
@@ -104,25 +118,35 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 }
 
 extension [UInt8] {
-    /// As `decimal(digits:)`: padded with zeros, and longer than `digits` when it does not fit.
-    mutating func appendDecimal(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int) {
-        appendNumber(UInt64(number), radix: 10, digits: digits)
-    }
-
-    /// As `hex(digits:)`: lower case, padded with zeros.
-    mutating func appendHex(_ number: some FixedWidthInteger & UnsignedInteger, digits: Int) {
-        appendNumber(UInt64(number), radix: 16, digits: digits)
-    }
-
-    private mutating func appendNumber(_ number: UInt64, radix: UInt64, digits: Int) {
-        let start = count
-        var rest = number
-        while rest > 0 || count - start < digits {
-            let digit = UInt8(truncatingIfNeeded: rest % radix)
-            append(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a"))
-            rest /= radix
+    /// As `decimal(digits:)`, of a number that fits.
+    mutating func appendDecimal(_ number: UInt64, digits: Int) {
+        appendDigits(digits) { buffer in
+            var rest = number
+            for index in buffer.indices.reversed() {
+                buffer[index] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+                rest /= 10
+            }
+            precondition(rest == 0, "\(number) has more than \(digits) digits")
         }
-        self[start...].reverse()
+    }
+
+    /// As `hex(digits:)`, of a number that fits.
+    mutating func appendHex(_ number: UInt64, digits: Int) {
+        appendDigits(digits) { buffer in
+            var rest = number
+            for index in buffer.indices.reversed() {
+                let digit = UInt8(truncatingIfNeeded: rest & 15)
+                buffer[index] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
+                rest >>= 4
+            }
+            precondition(rest == 0, "\(number) has more than \(digits) hexadecimal digits")
+        }
+    }
+
+    private mutating func appendDigits(_ digits: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
+        let start = count
+        append(contentsOf: repeatElement(0, count: digits))
+        withUnsafeMutableBufferPointer { write(UnsafeMutableBufferPointer(rebasing: $0[start...])) }
     }
 
     mutating func append(_ text: StaticString) {

@@ -77,7 +77,7 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
         bytes.append(UInt8(ascii: "-"))
         bytes.appendDecimal(counter, digits: 10)
         bytes.append(UInt8(ascii: "-"))
-        bytes.appendHex(nonce, digits: 8)
+        bytes.appendHex(UInt64(nonce), digits: 8)
         bytes.append(UInt8(ascii: "-"))
         id.appendUTF8(to: &bytes)
         bytes.append(UInt8(ascii: "-"))
@@ -185,13 +185,13 @@ package struct DeliveryKey: Hashable, Comparable, Sendable, CustomStringConverti
         switch identity {
         case .id(let id): id.appendUTF8(to: &bytes)
         case .checksums(let sums):
-            bytes.appendHex(sums.crc32, digits: 8)
-            bytes.appendHex(sums.adler32, digits: 8)
+            bytes.appendHex(UInt64(sums.crc32), digits: 8)
+            bytes.appendHex(UInt64(sums.adler32), digits: 8)
         }
         bytes.append(UInt8(ascii: "-"))
-        bytes.appendHex(bodyCRC32, digits: 8)
+        bytes.appendHex(UInt64(bodyCRC32), digits: 8)
         bytes.append(UInt8(ascii: "-"))
-        bytes.appendHex(dictionaryCRC32, digits: 8)
+        bytes.appendHex(UInt64(dictionaryCRC32), digits: 8)
     }
 
     package static func < (left: DeliveryKey, right: DeliveryKey) -> Bool { left.description < right.description }

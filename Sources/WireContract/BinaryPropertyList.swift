@@ -59,7 +59,17 @@ package enum BinaryPropertyList {
         guard bytes.count <= limits.byteCount else {
             throw .tooLarge(byteCount: bytes.count, limit: limits.byteCount)
         }
-        var reader = try BinaryPropertyListReader(Array(bytes), limits: limits)
+        return try decode(Array(bytes), limits: limits)
+    }
+
+    /// What nearly every caller has. (Another module would run the general one unspecialised.)
+    package static func decode(
+        _ bytes: [UInt8], limits: Limits = .spool
+    ) throws(PropertyListError) -> PropertyListValue {
+        guard bytes.count <= limits.byteCount else {
+            throw .tooLarge(byteCount: bytes.count, limit: limits.byteCount)
+        }
+        var reader = try BinaryPropertyListReader(bytes, limits: limits)
         return try reader.readTop()
     }
 

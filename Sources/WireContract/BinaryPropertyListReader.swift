@@ -220,11 +220,17 @@ extension BinaryPropertyListReader {
     /// A big-endian number among the objects.
     private func unsigned(at start: Int, width: Int) throws(PropertyListError) -> UInt64 {
         guard start <= tableStart - width else { throw .malformed(.objectEnd, offset: start) }
-        return bytes[start..<start + width].reduce(0) { $0 << 8 | UInt64($1) }
+        return Self.number(bytes, at: start, width: width)
+    }
+
+    private static func number(_ bytes: [UInt8], at start: Int, width: Int) -> UInt64 {
+        var number: UInt64 = 0
+        for index in start..<start + width { number = number << 8 | UInt64(bytes[index]) }
+        return number
     }
 
     /// A big-endian number anywhere in the list; nil when it does not fit an `Int`.
     private static func integer(_ bytes: [UInt8], at start: Int, width: Int) -> Int? {
-        Int(exactly: bytes[start..<start + width].reduce(0) { $0 << 8 | UInt64($1) })
+        Int(exactly: number(bytes, at: start, width: width))
     }
 }

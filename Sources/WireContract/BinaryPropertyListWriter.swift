@@ -65,6 +65,18 @@ struct BinaryPropertyListWriter {
     }
 
     private mutating func scalar(_ value: PropertyListValue) -> Int {
+        // As in every list of the contract: to compare all is cheaper than to hash them.
+        guard objects.count > 16 else {
+            for (place, object) in objects.enumerated() {
+                if case .scalar(let known) = object, known == value { return place }
+            }
+            return append(.scalar(value))
+        }
+        if numbers.isEmpty {
+            for (place, object) in objects.enumerated() {
+                if case .scalar(let known) = object { numbers[known] = place }
+            }
+        }
         if let known = numbers[value] { return known }
         let place = append(.scalar(value))
         numbers[value] = place
@@ -83,6 +95,7 @@ struct BinaryPropertyListWriter {
         // reference and offset need: CoreFoundation refuses lists where these two do not fit.
         let referenceWidth = Self.width(UInt64(objects.count))
         var bytes = BinaryPropertyList.header
+        bytes.reserveCapacity(256)
         var offsets: [Int] = []
         offsets.reserveCapacity(objects.count)
         for object in objects {
@@ -158,7 +171,8 @@ struct BinaryPropertyListWriter {
     }
 
     private static func append(_ number: UInt64, width: Int, to bytes: inout [UInt8]) {
-        for index in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+        let shifted = number << UInt64(64 - 8 * width)
+        withUnsafeBytes(of: shifted.bigEndian) { bytes.append(contentsOf: $0.prefix(width)) }
     }
 
     /// 1, 2, 4 or 8: the widths that every reader knows.

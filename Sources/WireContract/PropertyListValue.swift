@@ -3,7 +3,7 @@
 /// Equality and hashes are about what is stored: a real or a date equals another when the bits are the same (so NaN
 /// equals itself, and -0.0 is not 0.0), a string when its UTF-8 is the same (Swift's own `==` takes the two spellings of
 /// `é` for one). Otherwise a value could change on its way through the codec without a comparison seeing it.
-package indirect enum PropertyListValue: Sendable {
+package enum PropertyListValue: Sendable {
     case string(String)
     case integer(Int64)
     /// Only numbers above `Int64.max`; everything else is an `integer`.
@@ -118,10 +118,19 @@ package struct PropertyListDictionary: Hashable, Sendable {
 
     /// Takes the entries in their order. Throws `duplicateKey` when a key is there twice.
     package init(_ entries: [Entry]) throws(PropertyListError) {
-        // Membership only; the order of the set never shows.
-        var seen: Set<ExactString> = Set(minimumCapacity: entries.count)
-        for entry in entries where !seen.insert(ExactString(entry.key)).inserted {
-            throw .duplicateKey(entry.key)
+        if entries.count <= 16 {
+            // As every dictionary of the contract: to compare all is cheaper than to hash them.
+            for (index, entry) in entries.enumerated() {
+                for other in entries[..<index] where other.key.utf8.elementsEqual(entry.key.utf8) {
+                    throw .duplicateKey(entry.key)
+                }
+            }
+        } else {
+            // Membership only; the order of the set never shows.
+            var seen: Set<ExactString> = Set(minimumCapacity: entries.count)
+            for entry in entries where !seen.insert(ExactString(entry.key)).inserted {
+                throw .duplicateKey(entry.key)
+            }
         }
         self.entries = entries
     }

@@ -38,6 +38,12 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
         self = id
     }
 
+    /// A part of a name. (Another module would run the general one unspecialised.)
+    package init?(utf8: ArraySlice<UInt8>) {
+        guard let id = utf8.withUnsafeBufferPointer({ Self.parse($0) }) else { return nil }
+        self = id
+    }
+
     private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> ULID? {
         guard bytes.count == utf8Count else { return nil }
         var high: UInt64 = 0
@@ -57,7 +63,7 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
     /// The canonical spelling.
     public var description: String {
         String(unsafeUninitializedCapacity: Self.utf8Count) { buffer in
-            for index in 0..<Self.utf8Count { buffer[index] = byte(at: index) }
+            spell(into: UnsafeMutableBufferPointer(rebasing: buffer[..<Self.utf8Count]))
             return Self.utf8Count
         }
     }
@@ -71,30 +77,25 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
 
     /// Appends the 26 ASCII bytes of the canonical spelling.
     package func appendUTF8(to bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + Self.utf8Count)
-        for index in 0..<Self.utf8Count { bytes.append(byte(at: index)) }
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: Self.utf8Count))
+        bytes.withUnsafeMutableBufferPointer { spell(into: UnsafeMutableBufferPointer(rebasing: $0[start...])) }
     }
 
     public static func < (left: ULID, right: ULID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
     }
 
-    /// The ASCII byte of digit `index` (0 is the most significant one).
-    private func byte(at index: Int) -> UInt8 {
-        let shift = UInt64(5 * (Self.utf8Count - 1 - index))
-        // Only the digit of bits 60 to 64 takes from both halves.
-        let bits = shift >= 64 ? high >> (shift - 64) : low >> shift | (shift > 59 ? high << (64 - shift) : 0)
-        return Self.alphabet(UInt8(bits & 31))
-    }
-
-    private static func alphabet(_ digit: UInt8) -> UInt8 {
-        switch digit {
-        case 0..<10: digit + UInt8(ascii: "0")
-        case 10..<18: digit - 10 + UInt8(ascii: "A")
-        case 18..<20: digit - 18 + UInt8(ascii: "J")
-        case 20..<22: digit - 20 + UInt8(ascii: "M")
-        case 22..<27: digit - 22 + UInt8(ascii: "P")
-        default: digit - 27 + UInt8(ascii: "V")
+    /// Writes the 26 digits, the last one first.
+    private func spell(into buffer: UnsafeMutableBufferPointer<UInt8>) {
+        let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+        var (high, low) = (high, low)
+        alphabet.withUTF8Buffer { alphabet in
+            for index in (0..<Self.utf8Count).reversed() {
+                buffer[index] = alphabet[Int(low & 31)]
+                low = low >> 5 | high << 59
+                high >>= 5
+            }
         }
     }
 
