@@ -170,12 +170,10 @@ extension DiskImage {
     }
 
     private mutating func restartName(_ name: FileName, in directory: InodeNumber) {
-        let written = self[directory].table[name, .written]
-        let durable = self[directory].table[name, .durable]
-        guard written != durable else { return }
-        self[directory].table[name, .written] = durable
-        if let written { places[written.place].nameCount -= 1 }
-        if let durable { places[durable.place].nameCount += 1 }
+        let (before, now) = self[directory].table.unsettle(name)
+        guard before != now else { return }
+        if let before { places[before.place].nameCount -= 1 }
+        if let now { places[now.place].nameCount += 1 }
     }
 
     /// The same by a walk over the whole disk: a directory that was moved or removed takes all that is in it along.

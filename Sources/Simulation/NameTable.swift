@@ -73,6 +73,16 @@ struct NameTable: Sendable {
         return (before, now)
     }
 
+    /// What is durable under `name` is what is written; `before` is what was.
+    mutating func unsettle(_ name: FileName) -> (before: InodeNumber?, now: InodeNumber?) {
+        let (index, isThere) = place(of: name, hash(name))
+        guard isThere else { return (nil, nil) }
+        let (before, now) = (entries[index].written, entries[index].durable)
+        entries[index].written = now
+        if now == nil { remove(at: index) }
+        return (before, now)
+    }
+
     /// Every name of a view, until `body` returns `false`.
     func forEach(in view: DiskView, _ body: (FileName, InodeNumber) throws -> Bool) rethrows {
         guard count > 0 else { return }
