@@ -60,6 +60,9 @@ struct ChromeTraceTests {
         run.receiveAck(2, attempt: 2)
         run.delete(2)
         run.watch(PairEvent(.strayAck, id: Run.id(2)))
+        // A copy that was put back is sent once more: its arrow has come to its end.
+        run.enqueue(2, attempt: 3)
+        run.take(2, attempt: 3)
         run.watch(PairEvent(.requeued, id: Run.id(3), name: Run.entry(.note, 3, attempt: 2), attempt: 2))
         run.enqueue(1, attempt: 2)
         run.take(1, attempt: 2)

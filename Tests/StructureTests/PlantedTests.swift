@@ -40,6 +40,7 @@ struct PlantedTests {
             ("Simulation", "Foundation"), ("DaemonRuntime", "WatchSide"), ("DaemonRuntime", "PhoneSide"),
             ("LivePair", "WatchSide"), ("watch-sim", "PhoneSide"), ("phone-sim", "WatchSide"), ("watch-sim", "Glibc"),
             ("DaemonRuntime", "Foundation"), ("Monitors", "Dispatch"), ("PhoneSide", "CZlib"),
+            ("Replay", "Simulation"), ("Replay", "WatchSide"), ("Replay", "Foundation"),
         ])
     func forbiddenImports(target: String, module: String) {
         for form in ["import \(module)", "  package import \(module)", "@testable import struct \(module).X"] {
