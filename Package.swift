@@ -43,6 +43,11 @@ let package = Package(
             ], swiftSettings: strict),
         .target(
             name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
+        .target(
+            name: "LivePair",
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "DaemonRuntime",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "watch-sim", dependencies: ["WireContract", "Spooling", "LinkFaults", "WatchSide", "DaemonRuntime"],
             swiftSettings: strict),
@@ -53,7 +58,7 @@ let package = Package(
             name: "transfer-lab",
             dependencies: [
                 "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
-                "Simulation", "DaemonRuntime",
+                "Simulation", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 
         .testTarget(

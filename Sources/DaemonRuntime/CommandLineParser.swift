@@ -50,6 +50,13 @@ package struct ParsedCommand: Sendable {
         return text(name).flatMap(ArgumentValue.integer)
     }
 
+    /// These three, for code that several commands share: as if it were not given, where the command does not declare it.
+    package func textIfDeclared(_ name: String) -> String? { declares(name) ? text(name) : nil }
+    package func flagIfDeclared(_ name: String) -> Bool { declares(name) && flag(name) }
+    package func isGivenIfDeclared(_ name: String) -> Bool { declares(name) && isGiven(name) }
+
+    private func declares(_ name: String) -> Bool { command.options.contains { $0.name == name } }
+
     /// The same, for code that several commands share; `nil` where the command does not declare it.
     package func integerIfDeclared(_ name: String) -> Int64? {
         command.options.contains { $0.name == name } ? integer(name) : nil

@@ -33,6 +33,15 @@
         static func syncFileSystem(_ descriptor: Int32) -> CallResult {
             .failure(errno: ENOTSUP)
         }
+
+        /// The path of the program that runs (`dyld(3)`).
+        static func executablePath() -> String? {
+            var byteCount = UInt32(0)
+            _NSGetExecutablePath(nil, &byteCount)
+            var buffer = [CChar](repeating: 0, count: Int(byteCount) + 1)
+            guard _NSGetExecutablePath(&buffer, &byteCount) == 0 else { return nil }
+            return buffer.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+        }
     }
 
 #endif

@@ -49,6 +49,14 @@
             guard let syncfs else { return .failure(errno: ENOSYS) }
             return SystemCall.once { syncfs(descriptor) }
         }
+
+        /// The path of the program that runs (`proc(5)`); `nil` where `/proc` is not mounted.
+        static func executablePath() -> String? {
+            var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("/proc/self/exe", &buffer, buffer.count)
+            let bytes = buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
+            return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        }
     }
 
 #endif

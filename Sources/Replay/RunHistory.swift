@@ -70,12 +70,19 @@ package final class RunHistory {
         case .pair(let event):
             for index in tallies.indices { tallies[index].count(event) }
             guard event.phase == .did else { return }
-            if event.kind == .deleted { verifiedCount += 1 }
+            if event.kind == .deleted, let id = event.id, isVerified(id) { verifiedCount += 1 }
             if event.kind == .ingested, let id = event.id {
                 if id.ordinal < lastIngestedOrdinal { isInOrder = false }
                 lastIngestedOrdinal = max(lastIngestedOrdinal, id.ordinal)
             }
         }
+    }
+
+    /// Whether a recording that is deleted now went all the way, and for the first time.
+    private func isVerified(_ id: ULID) -> Bool {
+        guard let index = judge.chronicle.index(of: id) else { return false }
+        let flags = judge.chronicle[index].flags
+        return flags.isSuperset(of: [.recorded, .finalOnce, .acked]) && !flags.contains(.deletedOnce)
     }
 
     /// Recordings that are still owed something, as far as the history says.
@@ -110,6 +117,10 @@ package final class RunHistory {
     package func finish(_ census: Census, world: RunReport.World, length: Duration) -> RunReport {
         meetExpectations(of: nil, census)
         let verdict = judge.finish(census)
+        if keepsEntries {
+            entries.append(
+                HistoryEntry(moment: census.moment, sequence: sequence + 1, source: .world, .world(.census(census))))
+        }
         return RunReport(
             scenario: scenario, world: world, verdict: verdict, unmet: unmet, troubles: troubles, digest: digest,
             entryCount: entryCount, recordedCount: recordedCount, verifiedCount: verifiedCount, census: census,

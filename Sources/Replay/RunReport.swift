@@ -21,6 +21,8 @@ package struct RunReport: Sendable {
     package var census: Census
     /// From the first moment to the last, in the scenario's own time.
     package var length: Duration
+    /// How many of the scenario's seconds one second of the run was.
+    package var timeScale = 1.0
     /// Empty unless the run was asked to keep them.
     package var entries: [HistoryEntry]
 

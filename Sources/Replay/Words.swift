@@ -1,8 +1,37 @@
 import LinkFaults
+package import Monitors
 import Scenarios
 import Spooling
 
-// How expectations read in a sentence.
+// How expectations read in a sentence, and entries on a line.
+
+extension HistoryEntry {
+    /// All that it says, on one line.
+    package var fullLine: String {
+        let time = "+\(moment.nanoseconds / 1_000_000_000).\((moment.nanoseconds % 1_000_000_000).decimal(digits: 9))"
+        switch what {
+        case .pair(let event): return "\(time) \(source)-\(watchNumber) \(event.fullLine)"
+        case .world(let event): return "\(time) world-\(watchNumber) \(event)"
+        }
+    }
+}
+
+extension PairEvent {
+    fileprivate var fullLine: String {
+        var words = [kind.rawValue]
+        if phase == .intends { words.append("intends") }
+        if let id { words.append("id=\(id)") }
+        if let name { words.append("name=\(name)") }
+        if let byteCount { words.append("byteCount=\(byteCount)") }
+        if let checksums {
+            words.append("checksums=\(checksums.crc32.hex(digits: 8))\(checksums.adler32.hex(digits: 8))")
+        }
+        if let pairing { words.append("pairing=\(pairing)") }
+        if let attempt { words.append("attempt=\(attempt)") }
+        if let detail { words.append("detail=\(detail)") }
+        return words.joined(separator: " ")
+    }
+}
 
 extension Expectation {
     package var words: String {

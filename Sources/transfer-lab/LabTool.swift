@@ -6,7 +6,59 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay, bench])
+        version: watchFerryVersion, commands: [replay, log, bench])
+
+    private static let whichRuns = [
+        Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
+        Option(
+            "--seeds", .text, "A..<B", section: "Which runs",
+            help:
+                "Run with each of these seeds (in quotes, for the shell); still one line a file, with the first seed that "
+                + "did not hold."),
+    ]
+
+    private static let liveRuns = [
+        Option("--live", section: "Live", help: "Run with the two real daemons, which lie beside this program."),
+        Option(
+            "--scale", .text, "N", section: "Live",
+            help: "So many times faster than the scenario says, instead of its liveScale: 3600 makes an hour a second."),
+        Option(
+            "--compare", section: "Live",
+            help: "With --live: run it in virtual time too; that both end alike is a part of the verdict."),
+        Option(
+            "--folder", .path, "DIR", section: "Live",
+            help: "Where live runs make their folders, instead of TMPDIR or /tmp."),
+        Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
+    ]
+
+    static let replay = Command(
+        name: "replay", summary: "Replay scenarios (Docs/Scenarios.md), a verdict a line.",
+        details: [
+            "In virtual time inside this process, or live. Both worlds judge by the same monitors (P1 to P7) and by what the "
+                + "scenario expects. What did not hold is explained, with the events of that recording in order.",
+            "Ends with 0 when all held, 1 when something was violated, 2 when time ran out before something drained, 65 when "
+                + "a file is malformed.",
+        ],
+        positionals: [Positional("FILE", .path, .oneOrMore, help: "Scenario files.")],
+        options: whichRuns + liveRuns + [
+            Option(
+                "--jobs", .integer(1...256), "N", section: "Which runs",
+                help: "So many runs at once; as many as there are processors when not given, or 8 live."),
+            Option(
+                "--trace", .path, "OUT", section: "What is written",
+                help: "Write the one run as a Chrome trace, for https://ui.perfetto.dev."),
+            Option(
+                "--capture", .path, "OUT", section: "What is written",
+                help: "Write what happened in the one run as a scenario that happens so again."),
+            Option("--json", section: "What is shown", help: "Print JSON, one object a run, for a program to read."),
+            Option("--quiet", section: "What is shown", help: "Only what did not hold."),
+        ])
+
+    static let log = Command(
+        name: "log", summary: "Print every event of one run, a line each, in order.",
+        details: ["Two logs of one scenario and seed are equal, also from two processes; the last line is the digest."],
+        positionals: [Positional("FILE", .path, .one, help: "A scenario file.")],
+        options: [whichRuns[0]] + liveRuns.filter { $0.name != "--compare" })
 
     static let bench = Command(
         name: "bench", summary: "Measure the rate of the virtual world under a full mix of faults.",
@@ -19,23 +71,5 @@ enum LabTool {
                 help: "Stop behind the run in which so many were verified."),
             Option("--seed", .seed, "N", default: "1", help: "The seed of the first run."),
             Option("--show", help: "Print the first run's scenario, to keep or to replay, and run nothing."),
-        ])
-
-    static let replay = Command(
-        name: "replay", summary: "Replay scenarios (Docs/Scenarios.md), a verdict a line.",
-        details: [
-            "In virtual time inside this process, or with --live with the two real daemons, which lie beside this program. "
-                + "Both worlds judge by the same monitors (P1 to P7) and by what the scenario expects.",
-            "Ends with 0 when all held, 1 when something was violated, 2 when time ran out before something drained, 65 when "
-                + "a file is malformed. What did not hold is explained on standard output.",
-        ],
-        positionals: [Positional("FILE", .path, .oneOrMore, help: "Scenario files.")],
-        options: [
-            Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
-            Option(
-                "--seeds", .text, "A..<B", section: "Which runs",
-                help: "Run with each of these seeds; a verdict a line all the same, with the first seed that fails."),
-            Option("--json", section: "What is shown", help: "Print JSON, one object a run, for a program to read."),
-            Option("--quiet", section: "What is shown", help: "No progress, and only what did not hold."),
         ])
 }

@@ -1,37 +1,75 @@
 import DaemonRuntime
 import LinkFaults
+import LivePair
 import Monitors
 import Replay
 import Scenarios
-import Simulation
 import Spooling
 
 /// `transfer-lab replay`.
 enum ReplayCommand {
     static func run(_ command: ParsedCommand) -> ExitCode {
-        var files: [(path: String, scenario: Scenario)] = []
-        for path in command.positionals {
-            do throws(ScenarioError) {
-                files.append((path, try ScenarioFiles.read(path)))
-            } catch {
-                standardError("\(error)")
-                return .malformedInput
+        let runs: [[Run]]
+        let world: WorldChoice
+        do throws(RunsError) {
+            runs = try Runs.read(command)
+            world = try WorldChoice(command)
+            try checkOutputs(command, runs)
+        } catch {
+            return refuse(error, "replay")
+        }
+        let writesRun = command.isGiven("--trace") || command.isGiven("--capture")
+        let presenter = Presenter(runs, world, isJSON: command.flag("--json"), isQuiet: command.flag("--quiet"))
+        let jobs = Int(clamping: command.integer("--jobs") ?? Int64(world.standardJobs))
+        let all = runs.flatMap { $0 }
+        Workers.each(0..<all.count, jobs: jobs) { index in
+            presenter.take(index, world.carryOut(all[index], keepsEntries: writesRun))
+        }
+        let ending = presenter.end()
+        if writesRun, let report = presenter.onlyReport {
+            guard write(command, report) else { return .inputOutput }
+        }
+        return ending
+    }
+
+    static func refuse(_ error: RunsError, _ name: String) -> ExitCode {
+        switch error {
+        case .malformed(let error):
+            standardError("\(error)")
+            return .malformedInput
+        case .usage(let text):
+            standardError("\(LabTool.name) \(name): \(text)\nSee \(LabTool.name) \(name) --help.")
+            return .usage
+        }
+    }
+
+    private static func checkOutputs(_ command: ParsedCommand, _ runs: [[Run]]) throws(RunsError) {
+        for option in ["--trace", "--capture"] where command.isGiven(option) {
+            guard runs.count == 1, runs[0].count == 1 else {
+                throw .usage("\(option) is about one run: one file, one seed")
             }
         }
-        var worst = RunReport.Outcome.held
-        let clock = MonotonicClock()
-        for (path, scenario) in files {
-            let began = clock.now()
-            let report = World(scenario).run()
-            let took = clock.now().since(began)
-            standardOutput("\(report.outcome.rawValue) \(path) \(report.scenario.name) \(report.digest) \(took)")
-            for line in report.complaints { standardOutput("    " + line) }
-            if report.outcome != .held, worst != .violated { worst = report.outcome }
-        }
-        switch worst {
-        case .held: return .held
-        case .undecided: return .undecided
-        case .violated: return .violated
+    }
+
+    private static func write(_ command: ParsedCommand, _ report: RunReport) -> Bool {
+        do throws(FileSystemError) {
+            if let path = command.text("--trace") {
+                let file = try OutputFile(path)
+                ChromeTrace.write(report.entries, title: report.scenario.name) { file.write(copy $0) }
+                if let failure = file.failure { throw failure }
+            }
+            if let path = command.text("--capture") {
+                let captured = Capture.scenario(
+                    from: report.entries, of: report.scenario, name: "\(report.scenario.name), captured",
+                    timeScale: report.timeScale)
+                let file = try OutputFile(path)
+                file.write(Array((captured.text + "\n").utf8))
+                if let failure = file.failure { throw failure }
+            }
+            return true
+        } catch {
+            standardError("\(LabTool.name) replay: \(error)")
+            return false
         }
     }
 }

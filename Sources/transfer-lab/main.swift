@@ -6,6 +6,7 @@ let command = LabTool.tool.parseOrExit()
 let exitCode: ExitCode =
     switch command.name {
     case LabTool.replay.name: ReplayCommand.run(command)
+    case LabTool.log.name: LogCommand.run(command)
     case LabTool.bench.name: BenchCommand.run(command)
     default: preconditionFailure("the tool declares a command that is not here: \(command.name)")
     }
