@@ -72,6 +72,10 @@ let package = Package(
             name: "ReplayTests",
             dependencies: ["Replay", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors"],
             swiftSettings: strict),
+        .testTarget(
+            name: "WorldTests",
+            dependencies: ["Simulation", "Replay", "Scenarios", "Monitors", "LinkFaults", "Spooling"],
+            swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

@@ -32,7 +32,7 @@ import WireContract
     func aFileIsIngestedFromItsWholeCopy(_ damage: Damage) throws {
         let world = try PhoneWorld.started()
         let conditions = conditions(damage, \.toPhone)
-        world.engine?.follow(conditions)
+        world.engine?.follow(conditions, at: .zero)
         let notes = (0..<Self.count).map { PhoneNote($0, byteCount: 20_000) }
         var hits: [Int] = []
         for note in notes {
@@ -64,7 +64,7 @@ import WireContract
         let conditions = conditions(damage, \.toWatch)
         let ids = try world.record(Self.count)
         try world.start()
-        world.engine?.follow(conditions)
+        world.engine?.follow(conditions, at: .zero)
         world.settle()
         for id in ids { try world.ack(id) }
         let hits = try world.acks.map { name in
@@ -88,7 +88,7 @@ import WireContract
         conditions.plan.toWatch.rules.removeFirst()
         let ids = try world.record(2)
         try world.start()
-        world.engine?.follow(conditions)
+        world.engine?.follow(conditions, at: .zero)
         world.settle()
         try world.ack(ids[0])
         let linked = "/spool/to-watch/\(try world.ack(ids[1]))"
