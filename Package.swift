@@ -89,6 +89,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "StructureTests", swiftSettings: strict),
         .testTarget(
+            name: "LivePairTests",
+            dependencies: [
+                "LivePair", "PairInspection", "DaemonRuntime", "LinkFaults", "Scenarios", "Monitors", "Replay", "Spooling",
+                "WireContract", "watch-sim", "phone-sim",
+            ], swiftSettings: strict),
+        .testTarget(
             name: "LiveTests", dependencies: ["watch-sim", "phone-sim", "LinkFaults", "WireContract"],
             swiftSettings: strict),
     ]

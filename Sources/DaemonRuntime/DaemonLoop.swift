@@ -13,6 +13,15 @@ package struct DaemonOptions {
     package var isQuiet = false
     /// What lies between the two, if it is not simply the spool.
     package var link: LinkFollower?
+    /// End when this process is not the parent any more.
+    package var parent: Int64?
+
+    /// What both daemons' `run` takes beside the options of their sides.
+    package static let options: [Option] = [
+        Option(
+            "--die-with", .integer(1...Int64(Int32.max)), "PID", section: "Replaying",
+            help: "End as by SIGHUP when process PID is not the parent any more, so that a bench leaves nothing behind.")
+    ]
 
     package init(toolName: String, side: Side, homePath: String) {
         self.toolName = toolName
@@ -42,6 +51,7 @@ package final class DaemonLoop {
     package init(_ options: DaemonOptions) throws(EventLoopError) {
         self.options = options
         loop = try EventLoop()
+        if let parent = options.parent { loop.stop(without: parent) }
         history = DaemonHistory(side: options.side, isQuiet: options.isQuiet)
         started = clock.now()
         fileSystem = options.link?.disk(of: options.side) ?? DiskFileSystem()

@@ -12,6 +12,12 @@
 
 package import Spooling
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// Why the kernel gives no news.
 package struct EventLoopError: Error, Sendable, CustomStringConvertible {
     package var description: String
@@ -59,6 +65,9 @@ package final class EventLoop {
     private var stop: StopSignal?
     private var nextStopCheck = Moment.zero
     private let nameLimit: Int
+    /// Whose end is a request to stop.
+    private var parent: Int64?
+    private static let parentSliceMilliseconds: UInt64 = 500
 
     fileprivate struct Watch {
         var token: Int
@@ -88,13 +97,25 @@ package final class EventLoop {
         if !watches.contains(where: { $0.id == id }) { events.remove(id) }
     }
 
+    /// From now on it is a request to stop, as SIGHUP is, when process `parent` is not this one's parent: that one has died,
+    /// however it did. Looked at every half second, which needs nothing of the kernel that only one system has.
+    package func stop(without parent: Int64) {
+        self.parent = parent
+    }
+
+    private func lookForParent() {
+        if let parent, stop == nil, Int64(getppid()) != parent { stop = .hangUp }
+    }
+
     /// Waits until a directory changed, a stop is requested, or `deadline` has come (`nil`: no deadline). A deadline in the
     /// past is a look without waiting.
     package func wait(until deadline: Moment?) -> Wakeups {
         while true {
             let now = clock.now()
+            lookForParent()
             let hasPassed = deadline.map { $0 <= now } ?? false
-            let timeout = hasPassed || stop != nil ? 0 : Self.milliseconds(from: now, to: deadline)
+            let longest = parent == nil ? Self.longestSliceMilliseconds : Self.parentSliceMilliseconds
+            let timeout = hasPassed || stop != nil ? 0 : Self.milliseconds(from: now, to: deadline, atMost: longest)
             events.wait(milliseconds: timeout) { take($0) }
             let changes = takeChanges()
             if stop != nil || hasPassed || !changes.isEmpty {
@@ -109,6 +130,8 @@ package final class EventLoop {
         let now = clock.now()
         guard now >= nextStopCheck else { return nil }
         nextStopCheck = now + Self.stopCheckInterval
+        lookForParent()
+        if let stop { return stop }
         stop = events.pendingStop()
         return stop
     }
@@ -135,11 +158,11 @@ package final class EventLoop {
         }
     }
 
-    private static func milliseconds(from now: Moment, to deadline: Moment?) -> Int32 {
-        guard let deadline else { return Int32(longestSliceMilliseconds) }
+    private static func milliseconds(from now: Moment, to deadline: Moment?, atMost longest: UInt64) -> Int32 {
+        guard let deadline else { return Int32(longest) }
         // Rounded up: a wait that ends a little early would spin until the deadline.
         let milliseconds = (deadline.nanoseconds - now.nanoseconds).dividedRoundingUp(by: 1_000_000)
-        return Int32(min(milliseconds, longestSliceMilliseconds))
+        return Int32(min(milliseconds, longest))
     }
 }
 

@@ -30,8 +30,10 @@ package struct LinkReceiver: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Another plan comes into force. Outages, stalls and slots count from `origin`.
+    /// Another plan comes into force. Outages, stalls and slots count from `origin`. The same plan again changes nothing:
+    /// the head goes on with the delay that it has.
     package mutating func change(to plan: LinkPlan, origin: Moment) {
+        guard plan != self.plan || origin != self.origin else { return }
         self.plan = plan
         self.origin = origin
         head = nil

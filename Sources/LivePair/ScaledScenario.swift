@@ -36,7 +36,7 @@ extension Scenario {
 }
 
 extension LinkPlan {
-    fileprivate func scaled(by scale: Double) -> LinkPlan {
+    func scaled(by scale: Double) -> LinkPlan {
         var copy = self
         for direction in LinkDirection.allCases { copy[direction] = self[direction].scaled(by: scale) }
         return copy

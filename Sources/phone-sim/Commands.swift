@@ -21,6 +21,7 @@ func run(_ command: ParsedCommand, _ paths: PairPaths) -> ExitCode {
     options.untilDrained = command.flag("--until-drained")
     options.timeout = command.duration("--timeout")
     options.isQuiet = command.flag("--quiet")
+    options.parent = command.integer("--die-with")
     do throws(ScenarioError) {
         options.link = try LinkFollower(command)
     } catch {

@@ -27,7 +27,7 @@ let runCommand = Command(
         Option("--until-drained", help: "End with 0 as soon as nothing is owed: queue, inbox and staging are empty."),
         Option("--timeout", .duration, "T", help: "With --until-drained: end with 2 when it takes longer."),
         Option("--quiet", help: "Say nothing on standard error about what happens."),
-    ] + LinkFollower.options + Option.pairGroup)
+    ] + LinkFollower.options + DaemonOptions.options + Option.pairGroup)
 
 let listCommand = Command(
     name: "list", summary: "Show the notes that this phone knows of, with their metadata.",

@@ -15,6 +15,7 @@ enum RunCommand {
         options.untilDrained = command.flag("--until-drained")
         options.timeout = command.duration("--timeout")
         options.isQuiet = command.flag("--quiet")
+        options.parent = command.integer("--die-with")
         do throws(ScenarioError) {
             options.link = try LinkFollower(command)
         } catch {

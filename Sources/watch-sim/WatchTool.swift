@@ -33,7 +33,7 @@ enum WatchTool {
             Option("--until-drained", help: "End with 0 as soon as no recording is left."),
             Option("--timeout", .duration, "T", help: "With --until-drained: end with 2 after this long."),
             Option("--quiet", help: "Say nothing on standard error about what goes as it should."),
-        ] + LinkFollower.options)
+        ] + LinkFollower.options + DaemonOptions.options)
 
     private static let record = Command(
         name: "record", summary: "Record notes: from audio files, or tones. Prints one id a line, once it is durable.",
