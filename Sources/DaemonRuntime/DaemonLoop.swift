@@ -20,7 +20,8 @@ package struct DaemonOptions {
     package static let options: [Option] = [
         Option(
             "--die-with", .integer(1...Int64(Int32.max)), "PID", section: "Replaying",
-            help: "End as by SIGHUP when process PID is not the parent any more, so that a bench leaves nothing behind.")
+            help: "End as by SIGHUP when process PID is not the parent any more, so that a bench leaves nothing behind."
+        )
     ]
 
     package init(toolName: String, side: Side, homePath: String) {

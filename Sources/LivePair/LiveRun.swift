@@ -115,7 +115,9 @@ final class LiveRun {
     }
 
     func run() throws(LiveError) -> RunReport {
-        for name in ["", "/pair", "/logs", "/sources", "/trash", "/copies"] { try LiveDisk.makeDirectory(folder + name) }
+        for name in ["", "/pair", "/logs", "/sources", "/trash", "/copies"] {
+            try LiveDisk.makeDirectory(folder + name)
+        }
         link.originNanoseconds = clock.now().nanoseconds
         try writeLink()
         tell(.faultsBegan, at: history.zero)

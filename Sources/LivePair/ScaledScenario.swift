@@ -46,7 +46,9 @@ extension LinkPlan {
 extension DirectionPlan {
     fileprivate func scaled(by scale: Double) -> DirectionPlan {
         var copy = self
-        copy.rules = rules.map { LinkRule(ordinal: $0.ordinal, attempts: $0.attempts, fault: $0.fault.scaled(by: scale)) }
+        copy.rules = rules.map {
+            LinkRule(ordinal: $0.ordinal, attempts: $0.attempts, fault: $0.fault.scaled(by: scale))
+        }
         copy.chances = chances.map {
             FaultChance($0.fault.scaled(by: scale), $0.chance, longestDelay: $0.longestDelay.map { $0 / scale })
         }

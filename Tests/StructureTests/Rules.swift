@@ -125,8 +125,13 @@ func refusal(of module: String, in target: String, path: String) -> String? {
     case "PairInspection":
         return ["WireContract", "Spooling", "PhoneSide", "Monitors", "Replay"].contains(module)
             ? nil : "PairInspection reads what lies on a disk, in either world (\(module))"
-    case "DaemonRuntime", "LivePair":
-        return ["WatchSide", "PhoneSide"].contains(module) ? "\(target) knows neither side (\(module))" : nil
+    case "DaemonRuntime":
+        return ["WatchSide", "PhoneSide"].contains(module) ? "DaemonRuntime knows neither side (\(module))" : nil
+    case "LivePair":
+        // PairInspection imports a side; what is seen on the disks is handed in.
+        return ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "DaemonRuntime"].contains(
+            module)
+            ? nil : "LivePair knows the daemons only as processes (\(module))"
     case "Simulation": return module == "DaemonRuntime" ? "Simulation never touches the platform (\(module))" : nil
     case "watch-sim": return module == "PhoneSide" ? "the two sides never meet in one daemon (\(module))" : nil
     case "phone-sim": return module == "WatchSide" ? "the two sides never meet in one daemon (\(module))" : nil
