@@ -205,7 +205,10 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     package func step(at now: Moment) -> Moment {
         self.now = now
-        if began == nil { began = now }
+        if began == nil {
+            began = now
+            link?.began = now
+        }
         openLink()
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)

@@ -46,6 +46,11 @@ struct LivePairTests {
         #expect(world(report).count { if case .killed = $0 { true } else { false } } == 1)
     }
 
+    @Test("a head that is stuck until a restart is free after one, also for a daemon that hears of the plan when it starts")
+    func stuckUntilRestart() async throws {
+        expectHeld(try await live(catalogue("43-stuck-until-restart")))
+    }
+
     @Test("eight days pass in eight seconds")
     func eightDays() async throws {
         let report = try await live(catalogue("14-eight-days-down"))
@@ -107,7 +112,7 @@ struct LivePairTests {
                 }
                 """, below: folder, keepsFolder: true)
             #expect(report.outcome == .violated)
-            #expect(report.complaints == ["at the end: expected ingested 2, found 1"])
+            #expect(report.complaints == ["at the end: expected 2 in the container, found 1"])
             let kept = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(kept.count == 1 && kept[0].hasPrefix("watchferry-live."))
         }
