@@ -41,6 +41,10 @@ extension LiveRun {
 
     func start(_ side: Side) throws(LiveError) {
         guard !isRunning(side) else { return }
+        // An order for this start that another side's has overwritten meanwhile.
+        if let order = pendingOrders.first(where: { $0.side == side && $0.isFresh }), link.die != order {
+            try write(order)
+        }
         // Before the process exists, so that nothing it says is from before its start.
         tell(.started(side, side == .watch ? watchBuild : phoneBuild))
         switch side {
@@ -168,6 +172,10 @@ extension LiveRun {
         let order = DieOrder(side: side, number: dieOrderCount, isFresh: !isRunning(side), point: point)
         pendingOrders.removeAll { $0.side == side }
         pendingOrders.append(order)
+        try write(order)
+    }
+
+    private func write(_ order: DieOrder) throws(LiveError) {
         if let dieWrittenAt { wait(until: dieWrittenAt + Self.dieFileLifetime) }
         link.die = order
         try writeLink()

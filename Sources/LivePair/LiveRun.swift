@@ -54,6 +54,7 @@ final class LiveRun {
     var recordedByteCount: UInt64 = 0
     var largestByteCount: UInt64 = 0
     var plantedCount = 0
+    private var settledMoment: Moment?
     private var logCount = 0
     private var trashCount = 0
 
@@ -135,7 +136,10 @@ final class LiveRun {
             case .step(let step):
                 say(step.words)
                 try perform(step)
-            case .settled: tell(.faultsEnded)
+            case .settled:
+                let now = clock.now()
+                settledMoment = now
+                tell(.faultsEnded, at: now)
             case .look: look(for: at)
             }
         }
@@ -199,14 +203,14 @@ final class LiveRun {
     }
 
     private func drain() {
-        let limit = clock.now() + timeToDrain
         if scenario.expectsToOwe {
             say("waits for what shall be owed")
-            wait(until: limit)
+            wait(until: (settledMoment ?? clock.now()) + timeToDrain)
             return
         }
-        let isDrained = wait(atMost: timeToDrain) { isEverythingEmpty }
-        guard isDrained else { return }
+        // With one side down nothing drains any more.
+        _ = wait(atMost: timeToDrain) { isEverythingEmpty || watch == nil || phone == nil }
+        guard isEverythingEmpty else { return }
         // Acks of duplicates, and whatever was on its way: a short while in which nothing has to happen.
         _ = wait(atMost: .seconds(1)) { isEmpty(places.spool(servedWatch) + "/to-watch") }
         wait(until: clock.now() + .milliseconds(300))
