@@ -17,9 +17,8 @@ package struct LinkReceiver: Hashable, Sendable {
     private let direction: LinkDirection
     package private(set) var plan: LinkPlan
     private var origin: Moment
-    /// When this process began. A head that is stuck until a restart is stuck for processes that began before the plan. An
-    /// engine that is told of the plan before its first step does not know it yet, and says it then.
-    package var began: Moment
+    /// When this process began. A head that is stuck until a restart is stuck for processes that began before the plan.
+    private let began: Moment
     /// The transfer at the head, and since when it is there.
     private var head: EntryName?
     private var headSince = Moment.zero

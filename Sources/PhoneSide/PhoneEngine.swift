@@ -205,10 +205,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     package func step(at now: Moment) -> Moment {
         self.now = now
-        if began == nil {
-            began = now
-            link?.began = now
-        }
+        if began == nil { began = now }
         openLink()
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)

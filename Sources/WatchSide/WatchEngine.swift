@@ -162,10 +162,7 @@ package final class WatchEngine: Engine, LinkFollowing {
     }
 
     package func step(at now: Moment) -> Moment {
-        if began == nil {
-            began = now
-            ackLink?.began = now
-        }
+        if began == nil { began = now }
         if let moment = ackLinkOpensAt, moment <= now {
             ackLinkOpensAt = nil
             acks.look()
