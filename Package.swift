@@ -91,7 +91,8 @@ let package = Package(
         .testTarget(
             name: "LivePairTests",
             dependencies: [
-                "LivePair", "PairInspection", "DaemonRuntime", "LinkFaults", "Scenarios", "Monitors", "Replay", "Spooling",
+                "LivePair", "PairInspection", "DaemonRuntime", "LinkFaults", "Scenarios", "Monitors", "Replay",
+                "Spooling",
                 "WireContract", "watch-sim", "phone-sim",
             ], swiftSettings: strict),
         .testTarget(
