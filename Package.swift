@@ -96,7 +96,7 @@ let package = Package(
                 "WireContract", "watch-sim", "phone-sim",
             ], swiftSettings: strict),
         .testTarget(
-            name: "LiveTests", dependencies: ["watch-sim", "phone-sim", "LinkFaults", "WireContract"],
+            name: "LiveTests", dependencies: ["watch-sim", "phone-sim", "transfer-lab", "LinkFaults", "WireContract"],
             swiftSettings: strict),
     ]
 )

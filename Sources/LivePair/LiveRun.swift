@@ -248,7 +248,9 @@ final class LiveRun {
             scenario, policy: scaled.settings.policy, drainWithin: within, keepsEntries: options.keepsEntries)
         history.replay(into: judged)
         judged.troubles = troubles
-        return judged.finish(census, world: .live, length: end.since(beginning) * scale)
+        var report = judged.finish(census, world: .live, length: end.since(beginning) * scale)
+        report.timeScale = scale
+        return report
     }
 
     private func gatherAll() {

@@ -126,14 +126,12 @@ final class Presenter: @unchecked Sendable {
     /// A time for people: three digits and a unit.
     static func words(_ duration: Duration) -> String {
         let seconds = duration.inSeconds
-        switch seconds {
-        case ..<0.001: return "\(Int(seconds * 1_000_000)) µs"
-        case ..<1: return "\(Int(seconds * 1_000)) ms"
-        case ..<120: return "\((seconds * 10).rounded() / 10) s"
-        case ..<7_200: return "\(Int(seconds / 60)) min"
-        case ..<172_800: return "\(Int(seconds / 3_600)) h"
-        default: return "\(Int(seconds / 86_400)) d"
-        }
+        let units: [(below: Double, words: () -> String)] = [
+            (0.001, { "\(Int(seconds * 1_000_000)) µs" }), (1, { "\(Int(seconds * 1_000)) ms" }),
+            (120, { "\((seconds * 10).rounded() / 10) s" }), (7_200, { "\(Int(seconds / 60)) min" }),
+            (172_800, { "\(Int(seconds / 3_600)) h" }),
+        ]
+        return units.first { seconds < $0.below }?.words() ?? "\(Int(seconds / 86_400)) d"
     }
 }
 

@@ -6,19 +6,20 @@ enum Tool: String {
     case watch = "watch-sim"
     case phone = "phone-sim"
 
-    /// Absolute; a missing one is a build that went wrong, and every test says so.
-    var executable: String {
-        get throws {
-            for folder in Products.folders {
-                let path = folder + "/" + rawValue
-                if FileManager.default.isExecutableFile(atPath: path) { return path }
-            }
-            throw Story("\(rawValue) lies in none of \(Products.folders): build it first (swift build)")
-        }
-    }
+    /// Absolute.
+    var executable: String { get throws { try Products.executable(rawValue) } }
 }
 
 enum Products {
+    /// A missing one is a build that went wrong, and every test says so.
+    static func executable(_ name: String) throws -> String {
+        for folder in folders {
+            let path = folder + "/" + name
+            if FileManager.default.isExecutableFile(atPath: path) { return path }
+        }
+        throw Story("\(name) lies in none of \(folders): build it first (swift build)")
+    }
+
     static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 

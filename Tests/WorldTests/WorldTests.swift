@@ -92,7 +92,10 @@ import Testing
     @Test func aKillAtACallIsBeforeThatCall() throws {
         let report = play(
             try scenario(
-                "{ at: 0, kill: 'phone', before: { operation: 'publish', path: 'container/' } }, { at: '1s', record: 1 }",
+                """
+                { at: 0, kill: 'phone', before: { operation: 'publish', path: 'container/' } },
+                { at: '1s', record: 1 }
+                """,
                 expect: "{ at: '2s', ingested: 0 }, { owes: true }", settings: "drainWithin: '5s'"))
         #expect(report.unmet == [])
         #expect(report.worldSeconds(.killed(.phone)).count == 1)
