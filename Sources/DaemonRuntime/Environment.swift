@@ -13,9 +13,12 @@ package enum Environment {
         return path.isEmpty ? "/tmp" : path
     }
 
+    /// The path of this program.
+    package static var executable: String { PlatformCalls.executablePath() ?? CommandLine.arguments.first ?? "" }
+
     /// The path of another executable that lies in this one's folder.
     package static func sibling(_ name: String) -> String {
-        let own = PlatformCalls.executablePath() ?? CommandLine.arguments.first ?? ""
+        let own = executable
         guard let slash = own.lastIndex(of: "/") else { return name }
         return String(own[...slash]) + name
     }

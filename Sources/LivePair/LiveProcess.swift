@@ -83,6 +83,16 @@ final class LiveProcess {
         return ending
     }
 
+    /// Waits for its end, however long that takes.
+    func waitForEnd() -> Ending {
+        if let ending = poll() { return ending }
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let end = Ending(waitStatus: status)
+        ending = end
+        return end
+    }
+
     func send(_ signal: Int32) {
         if poll() == nil { kill(pid, signal) }
     }

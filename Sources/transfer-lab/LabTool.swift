@@ -45,6 +45,9 @@ enum LabTool {
                 "--jobs", .integer(1...256), "N", section: "Which runs",
                 help: "So many runs at once; as many as there are processors when not given, or 8 live."),
             Option(
+                "--twice", section: "Which runs",
+                help: "Make every run in a second process as well: both must tell the same history, to the last word."),
+            Option(
                 "--trace", .path, "OUT", section: "What is written",
                 help: "Write the one run as a Chrome trace, for https://ui.perfetto.dev."),
             Option(

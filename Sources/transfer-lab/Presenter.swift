@@ -31,7 +31,8 @@ final class Presenter: @unchecked Sendable {
         /// The first run, by its seed, that did not hold.
         var worst: (run: Run, report: RunReport)?
         var failure: LiveError?
-        var lines: [String] = []
+        /// One a run, in the order of the seeds.
+        var lines: [String]
     }
 
     init(_ runs: [[Run]], _ world: WorldChoice, isJSON: Bool, isQuiet: Bool) {
@@ -40,7 +41,7 @@ final class Presenter: @unchecked Sendable {
         self.isJSON = isJSON
         self.isQuiet = isQuiet
         began = clock.now()
-        sums = runs.map { FileSum(missing: $0.count) }
+        sums = runs.map { FileSum(missing: $0.count, lines: [String](repeating: "", count: $0.count)) }
     }
 
     /// Takes the result of the run with that index, counted over all files.
@@ -53,7 +54,7 @@ final class Presenter: @unchecked Sendable {
                 file += 1
             }
             switch result {
-            case .success(let report): add(report, of: runs[file][rest], to: file)
+            case .success(let report): add(report, of: rest, to: file)
             case .failure(let error):
                 brokenCount += 1
                 sums[file].failure = error
@@ -66,11 +67,12 @@ final class Presenter: @unchecked Sendable {
         }
     }
 
-    private func add(_ report: RunReport, of run: Run, to file: Int) {
+    private func add(_ report: RunReport, of index: Int, to file: Int) {
+        let run = runs[file][index]
         counts[report.outcome, default: 0] += 1
         sums[file].verified += report.verifiedCount
         sums[file].length += report.length
-        if isJSON { sums[file].lines.append(json(report, run).line) }
+        sums[file].lines[index] = json(report, run).line
         if report.outcome != .held, sums[file].worst.map({ run.scenario.seed < $0.run.scenario.seed }) ?? true {
             sums[file].worst = (run, report)
         }
@@ -81,7 +83,7 @@ final class Presenter: @unchecked Sendable {
         let sum = sums[file]
         if let failure = sum.failure { standardError("\(LabTool.name): \(runs[file][0].file): \(failure)") }
         if isJSON {
-            for line in sum.lines.sorted() { standardOutput(line) }
+            for line in sum.lines where !line.isEmpty { standardOutput(line) }
             return
         }
         guard sum.failure == nil else { return }
@@ -97,6 +99,9 @@ final class Presenter: @unchecked Sendable {
         for line in report.complaints { standardOutput("    \(line)") }
         standardOutput("    again: \(run.repeatLine(world))")
     }
+
+    /// What `--json` prints, or would, in order.
+    var jsonLines: [String] { lock.whileHeld { sums.flatMap(\.lines) } }
 
     /// The sum, and how the process ends.
     func end() -> ExitCode {

@@ -25,7 +25,10 @@ enum ReplayCommand {
         Workers.each(0..<all.count, jobs: jobs) { index in
             presenter.take(index, world.carryOut(all[index], keepsEntries: writesRun))
         }
-        let ending = presenter.end()
+        var ending = presenter.end()
+        if command.flag("--twice") {
+            ending = Twice.check(command, all, presenter.jsonLines) ?? ending
+        }
         if writesRun, let report = presenter.onlyReport {
             guard write(command, report) else { return .inputOutput }
         }
@@ -44,6 +47,9 @@ enum ReplayCommand {
     }
 
     private static func checkOutputs(_ command: ParsedCommand, _ runs: [[Run]]) throws(RunsError) {
+        if command.flag("--twice"), command.flag("--live") {
+            throw .usage("--twice is for virtual time: no two live runs are the same to the last word")
+        }
         for option in ["--trace", "--capture"] where command.isGiven(option) {
             guard runs.count == 1, runs[0].count == 1 else {
                 throw .usage("\(option) is about one run: one file, one seed")
