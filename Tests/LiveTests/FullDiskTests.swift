@@ -41,7 +41,7 @@ struct FullDiskTests {
             try await withPair { pair in
                 pair.phoneHome = disk + "/phone"
                 if fullAtStart { try fill(disk + "/filler") }
-                let ids = try await pair.record(["--seconds", "30", "--count", "6"])
+                let ids = try await pair.record(["--seconds", "3", "--count", "6"])
                 let bodies = try ids.map { try pair.recordedBody($0) }
                 let phone = try pair.startPhone()
                 if !fullAtStart {

@@ -118,8 +118,8 @@ import Testing
         let report = play(
             try scenario(
                 """
-                { at: 0, kill: 'phone', before: { call: 3 } }, { at: '1s', start: 'phone' }, { at: '2s', start: 'both' },
-                { at: '3s', record: 1 }
+                { at: 0, kill: 'phone', before: { call: 3 } }, { at: '1s', start: 'phone' },
+                { at: '2s', start: 'both' }, { at: '3s', record: 1 }
                 """, settings: "startsBoth: false"))
         #expect(report.outcome == .held, "\(report.complaints)")
         #expect(report.worldSeconds(.killed(.phone)) == [1])
