@@ -15,27 +15,38 @@ extension World {
         let entry = rawEnvelope(
             raw, kind: .note, pairing: PairingID(rawValue: 0), seed: scenario.seed, index: rawCount)
         guard entry.isCarriable else {
-            let path = "\(places.watchHome(servedWatch))/recordings/\(FileName.recording(entry.nameID))"
+            let folder = "\(places.watchHome(servedWatch))/recordings"
+            guard isThere(folder) else { return }
+            let path = "\(folder)/\(FileName.recording(entry.nameID))"
             actOnDisk { () throws(FileSystemError) in try disk.plant(path, bytes: entry.bytes) }
             hasLostTrack = true
             tell(.entryPlanted(entry.nameID, checksums: entry.checksums, version: nil))
             return everybodyLooks()
         }
+        guard isThere(folder(for: .note)) else { return }
         tell(.entryPlanted(entry.id, checksums: entry.checksums, version: entry.version))
-        plant(entry, in: "to-phone")
+        plant(entry)
     }
 
     func sendRawUserInfo(_ raw: RawBytes) {
         rawCount += 1
         let pairing = spoolPairing() ?? PairingID(rawValue: 0)
         let entry = rawEnvelope(raw, kind: .ack, pairing: pairing, seed: scenario.seed, index: rawCount)
+        guard isThere(folder(for: .ack)) else { return }
         if let id = entry.id { tell(.ackPlanted(id, pairing)) }
-        plant(entry, in: "to-watch")
+        plant(entry)
     }
 
-    private func plant(_ entry: RawEntry, in folder: String) {
+    private func folder(for kind: EnvelopeKind) -> String {
+        "\(places.spool(servedWatch))/\(kind == .note ? "to-phone" : "to-watch")"
+    }
+
+    /// Where no daemon has made the folders yet, or not again since somebody wiped them, nobody can put anything.
+    private func isThere(_ folder: String) -> Bool { disk.status(folder) != nil }
+
+    private func plant(_ entry: RawEntry) {
         actOnDisk { () throws(FileSystemError) in
-            try disk.plant("\(places.spool(servedWatch))/\(folder)/\(entry.entryName)", bytes: entry.bytes)
+            try disk.plant("\(folder(for: entry.kind))/\(entry.entryName)", bytes: entry.bytes)
         }
         everybodyLooks()
     }

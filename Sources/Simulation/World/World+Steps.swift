@@ -212,8 +212,15 @@ extension World {
         everybodyLooks()
     }
 
+    /// Durably: monitors take a wipe for what it is, and the power does not bring back what a user removed.
     private func remove(_ path: String) {
-        if disk.status(path) != nil { actOnDisk { () throws(FileSystemError) in try disk.remove(path) } }
+        guard disk.status(path) != nil, let slash = path.lastIndex(of: "/") else { return }
+        let view = disk.asProcess("somebody")
+        defer { view.kill() }
+        actOnDisk { () throws(FileSystemError) in
+            try disk.remove(path)
+            try view.sync(try view.openRoot(String(path[..<slash]), create: false))
+        }
     }
 
     private func restoreCopy(_ side: Side) {
