@@ -59,8 +59,9 @@ package struct CensusTaker {
 
     private func takeSpool(_ number: UInt8, into census: inout Census) throws(FileSystemError) {
         let spool = places.spool(number)
-        for (name, _, _) in try names(in: spool, "to-phone") {
-            if let entry = EntryName(name), entry.kind == .note { census.entries.append(entry.id) }
+        for (name, _, directory) in try names(in: spool, "to-phone") {
+            guard let entry = EntryName(name), entry.kind == .note, try isPlain(name, in: directory) else { continue }
+            census.entries.append(entry.id)
         }
         for (name, _, directory) in try names(in: spool, "to-watch") {
             guard let entry = EntryName(name), entry.kind == .ack else { continue }
@@ -150,6 +151,17 @@ package struct CensusTaker {
                 .tooManyOpenFiles, .fileTooLarge, .nameTooLong, .notSupported, .stopped, .other:
                 throw error
             }
+        }
+    }
+
+    /// Whether it is a plain file of ours. What is none lies there and is no entry: law 9 has both sides refuse it, report it
+    /// and leave it alone. A cut of the power in a rename from one last name to the next makes such files, two names of
+    /// one; the recording is sent anew beside them.
+    private func isPlain(_ name: FileName, in directory: DirectoryBox) throws(FileSystemError) -> Bool {
+        do {
+            return Refusal(ofFile: try fileSystem.status(of: name, in: directory.directory)) == nil
+        } catch  where error.reason == .notFound {
+            return false
         }
     }
 
