@@ -22,8 +22,16 @@ package struct Chronicle: Sendable {
     package private(set) var certainLossEpoch: UInt32 = 1
     private var lossEpochBeforeSignOut: UInt32?
     package private(set) var ledgerEpoch: UInt32 = 1
+    /// The last wipe of the ledger after which nobody can have known its rows any more. Under a running phone they are known
+    /// in its memory, and it writes them again; so what the user deleted may be known still.
+    package private(set) var certainLedgerLossEpoch: UInt32 = 1
+    private var isPhoneUp = false
     /// Grows when the phone's home as a whole becomes another one: vetoes and staging go with it.
     package private(set) var homeEpoch: UInt32 = 1
+    private var certainHomeLossEpoch: UInt32 = 1
+    /// The epochs of the last certain losses when the phone's home was copied. A copy that is put back knows again what it
+    /// knew then; whether something came before or after it, the epochs do not tell.
+    private var copyOfPhone: (container: UInt32, ledger: UInt32, home: UInt32)?
     package private(set) var spoolEpoch: UInt32 = 1
     package private(set) var powerEpoch: UInt32 = 1
 
@@ -74,10 +82,12 @@ package struct Chronicle: Sendable {
     package func isPerhapsHeld(_ record: Record) -> Bool { record.heldEpoch >= certainLossEpoch || mayHold(record) }
 
     package func isVetoed(_ record: Record) -> Bool { record.vetoEpoch == homeEpoch }
-    package func isPerhapsVetoed(_ record: Record) -> Bool { isVetoed(record) || record.vetoAskedEpoch == homeEpoch }
+    package func isPerhapsVetoed(_ record: Record) -> Bool {
+        record.vetoEpoch >= certainHomeLossEpoch || record.vetoAskedEpoch >= certainHomeLossEpoch
+    }
     package func isDeleted(_ record: Record) -> Bool { record.deleteEpoch == ledgerEpoch }
     package func isPerhapsDeleted(_ record: Record) -> Bool {
-        isDeleted(record) || record.deleteAskedEpoch == ledgerEpoch
+        record.deleteEpoch >= certainLedgerLossEpoch || record.deleteAskedEpoch >= certainLedgerLossEpoch
     }
 
     /// Final once, or it may have been.
@@ -180,6 +190,8 @@ package struct Chronicle: Sendable {
             table[current].vetoEpoch = homeEpoch
             table[current].flags.insert(.finalOnce)
         case .userDeleted:
+            // Only what is in the container can be deleted there: a death had left open whether it came in, and it had.
+            if mayHold(table[current]) { table[current].flags.insert(.finalOnce) }
             table[current].deleteEpoch = ledgerEpoch
             table[current].heldEpoch = 0
             table[current].intentStart = 0
@@ -205,6 +217,7 @@ package struct Chronicle: Sendable {
 
     private mutating func take(_ event: WorldEvent, _ entry: HistoryEntry) {
         settling.take(event, entry)
+        takePhoneUp(event)
         switch event {
         case .recordReturned(_, let byteCount, let checksums, let version):
             recorded(entry, byteCount: byteCount)
@@ -225,9 +238,7 @@ package struct Chronicle: Sendable {
             // What was recorded after the copy was kept is gone by the user's act.
             excuse(from: countAtWatchCopy ?? 1)
             adopted[entry.watchNumber] = nil
-        case .restored(.phone):
-            newContainerEpoch(isLoss: false)
-            newPhoneHome()
+        case .restored(.phone): restoredPhone()
         case .phoneReplaced:
             newContainerEpoch(isLoss: true)
             newPhoneHome()
@@ -249,15 +260,21 @@ package struct Chronicle: Sendable {
         case .deleteAsked: table[current].deleteAskedEpoch = ledgerEpoch
         case .entryPlanted(let id, _, let version):
             guard id != nil else { return }
+            // Several may come under one id. P7 holds back what the build does not understand, so the one that it understands
+            // soonest says from when on something of this id may be ingested.
+            let earlier = table[current].flags.contains(.planted) ? table[current].version : nil
             table[current].flags.insert(.planted)
-            if !table[current].flags.contains(.recorded) { table[current].version = Int32(clamping: version ?? .max) }
+            if !table[current].flags.contains(.recorded) {
+                table[current].version = min(earlier ?? .max, Int32(clamping: version ?? .max))
+            }
         case .ackPlanted(_, let pairing):
             note(pairing)
             table[current].ackPairings |= bit(of: pairing)
             table[current].flags.insert(.acked)
         case .historyGap(.watch): hasWatchGap = true
         case .historyGap(.phone): hasPhoneGap = true
-        case .stopped, .copyKept(.phone), .containerLocked, .vetoAnswered, .deleteAnswered, .faultsBegan, .faultsEnded,
+        case .copyKept(.phone): copyOfPhone = phoneLossEpochs
+        case .stopped, .containerLocked, .vetoAnswered, .deleteAnswered, .faultsBegan, .faultsEnded,
             .census:
             break
         }
@@ -266,7 +283,9 @@ package struct Chronicle: Sendable {
     private mutating func wiped(_ part: WipedPart) {
         switch part {
         case .container: newContainerEpoch(isLoss: true)
-        case .ledger: ledgerEpoch += 1
+        case .ledger:
+            ledgerEpoch += 1
+            if !isPhoneUp { certainLedgerLossEpoch = ledgerEpoch }
         case .spool: spoolEpoch += 1
         case .home(.watch): excuse(from: 1)
         case .home(.phone):
@@ -282,7 +301,35 @@ package struct Chronicle: Sendable {
 
     private mutating func newPhoneHome() {
         ledgerEpoch += 1
+        certainLedgerLossEpoch = ledgerEpoch
         homeEpoch += 1
+        certainHomeLossEpoch = homeEpoch
+    }
+
+    private var phoneLossEpochs: (container: UInt32, ledger: UInt32, home: UInt32) {
+        (lossEpochBeforeSignOut ?? certainLossEpoch, certainLedgerLossEpoch, certainHomeLossEpoch)
+    }
+
+    private mutating func restoredPhone() {
+        let now = phoneLossEpochs
+        let copy = copyOfPhone ?? now
+        newContainerEpoch(isLoss: false)
+        newPhoneHome()
+        certainLossEpoch = min(certainLossEpoch, copy.container)
+        certainLedgerLossEpoch = min(now.ledger, copy.ledger)
+        certainHomeLossEpoch = min(now.home, copy.home)
+    }
+
+    private mutating func takePhoneUp(_ event: WorldEvent) {
+        switch event {
+        case .started(.phone, _): isPhoneUp = true
+        case .stopped(.phone), .killed(.phone), .powerLost: isPhoneUp = false
+        case .started(.watch, _), .stopped(.watch), .killed(.watch), .recordReturned, .wiped, .copyKept, .restored,
+            .phoneReplaced, .watchSwitched, .containerLocked, .containerSignedOut, .containerOpened, .containerTouched,
+            .removedByHand, .vetoAsked, .vetoAnswered, .deleteAsked, .deleteAnswered, .entryPlanted, .ackPlanted,
+            .faultsBegan, .faultsEnded, .historyGap, .census:
+            break
+        }
     }
 
     private mutating func excuse(from index: Int) {
