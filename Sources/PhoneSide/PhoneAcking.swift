@@ -11,6 +11,7 @@ extension PhoneEngine {
             for order in orders { tell(.ackFailed(order.id)) }
             return
         }
+        let orders = orders.filter { !failedAcks.contains($0.id) || isStillFinal($0.id) }
         // What came over another spool is not acked, so it is not about to be either.
         for order in orders where spool != nil && order.pairing == pairing {
             report(.init(.acked, phase: .intends, id: order.id, pairing: order.pairing, attempt: order.attempt))
@@ -30,14 +31,48 @@ extension PhoneEngine {
                         .acked, id: order.id, name: entry.fileName, pairing: order.pairing, attempt: order.attempt))
                 if let failure = reportedFailure(of: entry) {
                     report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
+                    failedAcks.insert(order.id)
                     tell(.ackFailed(order.id))
                 } else {
+                    failedAcks.remove(order.id)
                     tell(.acked(order.id))
                 }
             } catch {
                 reportFailure(error, id: order.id)
                 tell(.ackFailed(order.id))
             }
+        }
+    }
+
+    /// P3: acked again only while the container holds it, or the ledger says that the user deleted it. Between an ack whose
+    /// transfer failed and the next one the container may have been wiped or exchanged, and the watch has not heard of the
+    /// first: it still has the recording.
+    private func isStillFinal(_ id: ULID) -> Bool {
+        do throws(FileSystemError) {
+            if try holdsWhatWasAcked(id) { return true }
+        } catch {
+            // Locked, or signed out: nobody can say now.
+            reportFailure(error, id: id)
+            tell(.ackFailed(id))
+            return false
+        }
+        // The watch sends it again, and then it is judged again.
+        failedAcks.remove(id)
+        report(.init(.failed, id: id, detail: "no ack again: it is not final here any more"))
+        tell(.acked(id))
+        return false
+    }
+
+    private func holdsWhatWasAcked(_ id: ULID) throws(FileSystemError) -> Bool {
+        if vetoes.contains(id) { return true }
+        guard let entry = ledger[id] else { return false }
+        switch entry.outcome {
+        case .deleted: return true
+        case .ingesting: return false
+        case .ingested:
+            try refreshContainer()
+            return try container.probe(
+                id, fileExtension: entry.content.fileExtension, content: entry.content, carrier: carrier) == .same
         }
     }
 

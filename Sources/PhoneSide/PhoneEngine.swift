@@ -47,6 +47,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
     /// What is in staging or on its way there, with what is open of it. Looked up only.
     var staged: [DeliveryKey: StagedFile] = [:]
     var directives = DirectiveQueue()
+    /// Acks that were written and whose transfer failed: still owed, and not written again unseen. Looked up only.
+    var failedAcks: Set<ULID> = []
     /// Names of the spool's queue that were seen and not looked at yet, in order; the last is the next.
     var queue: [FileName] = []
     /// How far the present full look at the spool's queue has come; `nil` when none is under way.
