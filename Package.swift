@@ -42,6 +42,11 @@ let package = Package(
                 "PairInspection",
             ], swiftSettings: strict),
         .target(
+            name: "Soak",
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
+            ], swiftSettings: strict),
+        .target(
             name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(
             name: "LivePair",
@@ -58,7 +63,7 @@ let package = Package(
             name: "transfer-lab",
             dependencies: [
                 "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
-                "Simulation", "LivePair", "DaemonRuntime",
+                "Simulation", "Soak", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 
         .testTarget(
@@ -76,6 +81,11 @@ let package = Package(
             name: "WorldTests",
             dependencies: ["Simulation", "Replay", "Scenarios", "Monitors", "LinkFaults", "Spooling"],
             swiftSettings: strict),
+        .testTarget(
+            name: "SoakTests",
+            dependencies: [
+                "Soak", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
+            ], swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

@@ -6,7 +6,7 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay, log, bench])
+        version: watchFerryVersion, commands: [replay, log, soak, bench])
 
     private static let whichRuns = [
         Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
@@ -60,8 +60,35 @@ enum LabTool {
     static let log = Command(
         name: "log", summary: "Print every event of one run, a line each, in order.",
         details: ["Two logs of one scenario and seed are equal, also from two processes; the last line is the digest."],
-        positionals: [Positional("FILE", .path, .one, help: "A scenario file.")],
-        options: [whichRuns[0]] + liveRuns.filter { $0.name != "--compare" })
+        positionals: [Positional("FILE", .path, .zeroOrMore, help: "A scenario file.")],
+        options: [
+            whichRuns[0],
+            Option(
+                "--drawn", .seed, "N", section: "Which runs",
+                help: "Instead of a file: the scenario that `soak` draws from this seed."),
+        ] + liveRuns.filter { $0.name != "--compare" })
+
+    static let soak = Command(
+        name: "soak", summary: "Draw a scenario from each seed, run it in virtual time, and judge it.",
+        details: [
+            "Each seed draws a whole scenario: what is recorded, a mix of faults with whole kinds switched off, and the "
+                + "healing, after which everything has to drain within the bound of P6.",
+            "Ends with 0 when all held, 1 when something was violated, 2 when time ran out before something drained. Each "
+                + "failure ends with the line that repeats it. A stop by a signal ends with what was done so far.",
+        ],
+        options: [
+            Option("--seeds", .text, "A..<B", default: "0..<1000", help: "Which seeds (in quotes, for the shell)."),
+            Option(
+                "--minutes", .integer(1...100_000), "M",
+                help: "Begin no more runs after so long, whatever seeds are left."),
+            Option(
+                "--jobs", .integer(1...256), "N",
+                help: "So many runs at once; as many as there are processors when not given."),
+            Option(
+                "--twice", help: "Make every run in a second process as well: both must tell the same history."),
+            Option("--show", help: "Print the scenario of the first seed, to keep or to replay, and run nothing."),
+            Option("--json", help: "Print JSON, one object a run, for a program to read."),
+        ])
 
     static let bench = Command(
         name: "bench", summary: "Measure the rate of the virtual world under a full mix of faults.",

@@ -2,6 +2,7 @@ import DaemonRuntime
 import LivePair
 import Monitors
 import Replay
+import Soak
 import Spooling
 
 /// `transfer-lab log`: what happened, line by line. The line of an event says everything that its digest counts, so two logs
@@ -11,7 +12,14 @@ enum LogCommand {
         let run: Run
         let world: WorldChoice
         do throws(RunsError) {
-            run = try Runs.read(command)[0][0]
+            if let seed = command.seed("--drawn"), command.positionals.isEmpty {
+                run = Run(file: "seed \(seed)", scenario: ScenarioDraw.scenario(seed: seed))
+            } else {
+                guard command.positionals.count == 1, !command.isGiven("--drawn") else {
+                    throw RunsError.usage("name one scenario file, or a seed with --drawn")
+                }
+                run = try Runs.read(command)[0][0]
+            }
             world = try WorldChoice(command)
         } catch {
             return ReplayCommand.refuse(error, "log")

@@ -2,6 +2,7 @@ import DaemonRuntime
 import LivePair
 import Monitors
 import Replay
+import Scenarios
 import Simulation
 import Spooling
 
@@ -23,7 +24,9 @@ enum Twice {
                 let there = index < other.count ? other[index] : "nothing"
                 guard lines[index] != there else { continue }
                 standardOutput("violated   \(run.file), seed \(run.scenario.seed): two processes tell two histories")
-                standardOutput("    \(try firstDifference(run))")
+                let difference = try firstDifference(
+                    run.scenario, ["log", run.file, "--seed", "\(run.scenario.seed)"])
+                standardOutput("    \(difference)")
                 return .violated
             }
             standardError("\(runs.count) runs told the same history in a second process")
@@ -34,17 +37,19 @@ enum Twice {
         }
     }
 
-    private static func otherProcess(_ arguments: [String]) throws(LiveError) -> [String] {
+    /// What this program prints when another process of it runs, in lines.
+    static func otherProcess(_ arguments: [String]) throws(LiveError) -> [String] {
         let folder = Environment.temporaryFolder
         let output = try OtherProcess.run(Environment.executable, arguments, below: folder).output
         return output.split(separator: "\n").map(String.init)
     }
 
-    private static func firstDifference(_ run: Run) throws(LiveError) -> String {
-        let there = try otherProcess(["log", run.file, "--seed", "\(run.scenario.seed)"])
+    /// The first event in which the log of `scenario` here differs from what `logArguments` print in another process.
+    static func firstDifference(_ scenario: Scenario, _ logArguments: [String]) throws(LiveError) -> String {
+        let there = try otherProcess(logArguments)
         var digest = HistoryDigest()
         var number = 0
-        for entry in World(run.scenario, keepsEntries: true).run().entries {
+        for entry in World(scenario, keepsEntries: true).run().entries {
             digest.add(entry)
             let line = "\(entry.fullLine) \(digest)"
             let other = number < there.count ? there[number] : "nothing"

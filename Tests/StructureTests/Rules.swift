@@ -125,6 +125,10 @@ func refusal(of module: String, in target: String, path: String) -> String? {
     case "PairInspection":
         return ["WireContract", "Spooling", "PhoneSide", "Monitors", "Replay"].contains(module)
             ? nil : "PairInspection reads what lies on a disk, in either world (\(module))"
+    case "Soak":
+        return [
+            "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
+        ].contains(module) ? nil : "Soak draws, runs and shrinks scenarios in virtual time (\(module))"
     case "DaemonRuntime":
         return ["WatchSide", "PhoneSide"].contains(module) ? "DaemonRuntime knows neither side (\(module))" : nil
     case "LivePair":
