@@ -35,7 +35,7 @@ package struct Chronicle: Sendable {
     package private(set) var spoolEpoch: UInt32 = 1
     package private(set) var powerEpoch: UInt32 = 1
 
-    package private(set) var watchBuild = Build()
+    private var watchBuilds: [UInt8: Build] = [:]
     package private(set) var phoneBuild = Build()
     package private(set) var servedWatch: UInt8 = 1
     package private(set) var hasWatchGap = false
@@ -61,6 +61,12 @@ package struct Chronicle: Sendable {
     }
 
     package func index(of id: ULID) -> Int? { table.index(of: id) }
+
+    /// Of the watch that is served.
+    package var watchBuild: Build { build(ofWatch: servedWatch) }
+
+    /// A watch of which nobody said that it was started is one of the first build.
+    package func build(ofWatch number: UInt8) -> Build { watchBuilds[number] ?? Build() }
 
     /// Whether the watch `number` may be paired with `pairing`: it is, or nobody said what it adopted.
     package func mayBePaired(_ number: UInt8, _ pairing: PairingID) -> Bool {
@@ -185,6 +191,7 @@ package struct Chronicle: Sendable {
                 note(pairing)
                 table[current].ackPairings |= bit(of: pairing)
             }
+            table[current].noteAck(version: phoneBuild.writes)
             table[current].flags.insert(.acked)
         case .vetoed:
             table[current].vetoEpoch = homeEpoch
@@ -224,7 +231,7 @@ package struct Chronicle: Sendable {
             table[current].checksums = checksums
             table[current].version = Int32(clamping: version)
             table[current].flags.insert(.hasContent)
-        case .started(.watch, let build): watchBuild = build
+        case .started(.watch, let build): watchBuilds[entry.watchNumber] = build
         case .started(.phone, let build): phoneBuild = build
         case .killed(.watch): watchStarts += 1
         case .killed(.phone): phoneStarts += 1
@@ -270,6 +277,8 @@ package struct Chronicle: Sendable {
         case .ackPlanted(_, let pairing):
             note(pairing)
             table[current].ackPairings |= bit(of: pairing)
+            // Whatever its version is: it may be one that every build understands.
+            table[current].noteAck(version: 1)
             table[current].flags.insert(.acked)
         case .historyGap(.watch): hasWatchGap = true
         case .historyGap(.phone): hasPhoneGap = true

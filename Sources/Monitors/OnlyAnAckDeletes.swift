@@ -39,6 +39,12 @@ package struct OnlyAnAckDeletes: Monitor {
         if !record.flags.contains(.acked), !chronicle.hasPhoneGap {
             return Violation(Self.promise, entry, event.id, "the watch takes in an ack that no phone has written")
         }
+        let understands = chronicle.build(ofWatch: entry.watchNumber).understands
+        if Int(record.ackVersion) > understands, !chronicle.hasPhoneGap {
+            return Violation(
+                Self.promise, entry, event.id,
+                "the watch takes in an ack of version \(record.ackVersion), and its build understands \(understands)")
+        }
         // A history that does not name pairings is judged without them.
         guard let pairing = event.pairing else { return nil }
         if !chronicle.mayBePaired(entry.watchNumber, pairing) {

@@ -39,6 +39,8 @@ package struct Record: Sendable {
     package var version: Int32?
     /// Bits of the pairings under which the phone acked it.
     package var ackPairings: UInt32 = 0
+    /// The lowest version of the acks that were written for it; 0 for none.
+    package private(set) var ackVersion: Int32 = 0
     /// The container held it in that epoch.
     package var heldEpoch: UInt32 = 0
     /// The phone was about to put it into the container, in that start, and did not come to say that it had.
@@ -53,6 +55,11 @@ package struct Record: Sendable {
     var trail: UInt64 = 0
 
     init(id: ULID) { self.id = id }
+
+    mutating func noteAck(version: Int) {
+        let version = Int32(clamping: version)
+        ackVersion = ackVersion == 0 ? version : min(ackVersion, version)
+    }
 }
 
 /// Numbers ids from 1 in the order in which they come up; 0 stands for the world.

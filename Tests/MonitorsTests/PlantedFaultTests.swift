@@ -58,6 +58,27 @@ import WireContract
         #expect(story(other).broken == [.onlyAnAckDeletes])
     }
 
+    @Test func anAckOfALaterVersionIsTakenIn() {
+        func story(understands: Int, writes: [Int]) -> [Promise] {
+            var story = Story()
+            story.world(.started(.watch, Build(understands: understands)))
+            story.record(1)
+            story.send(1)
+            story.ingest(1)
+            for version in writes {
+                story.world(.started(.phone, Build(writes: version)))
+                story.ack(1)
+            }
+            story.receiveAck(1)
+            story.delete(1)
+            return story.verdict(story.census(inContainer: [1])).broken
+        }
+        #expect(story(understands: 1, writes: [2]) == [.onlyAnAckDeletes])
+        #expect(story(understands: 2, writes: [2]).isEmpty)
+        // An ack of the older build still lies there.
+        #expect(story(understands: 1, writes: [1, 2]).isEmpty)
+    }
+
     @Test func anAckThatNoPhoneWroteIsTakenIn() {
         var story = Story()
         story.record(1)
