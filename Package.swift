@@ -47,6 +47,10 @@ let package = Package(
                 "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
             ], swiftSettings: strict),
         .target(
+            name: "PlantedFaults",
+            dependencies: ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Simulation"],
+            swiftSettings: strict),
+        .target(
             name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(
             name: "LivePair",
@@ -86,6 +90,9 @@ let package = Package(
             dependencies: [
                 "Soak", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
             ], swiftSettings: strict),
+        .testTarget(
+            name: "PlantedFaultsTests", dependencies: ["PlantedFaults", "Monitors", "Replay", "Simulation"],
+            swiftSettings: strict),
         .testTarget(name: "WireContractTests", dependencies: ["WireContract"], swiftSettings: strict),
         .testTarget(
             name: "SpoolingTests", dependencies: ["Spooling", "Simulation", "WireContract"], swiftSettings: strict),

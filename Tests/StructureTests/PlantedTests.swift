@@ -42,6 +42,8 @@ struct PlantedTests {
             ("DaemonRuntime", "Foundation"), ("Monitors", "Dispatch"), ("PhoneSide", "CZlib"),
             ("Replay", "Simulation"), ("Replay", "WatchSide"), ("Replay", "Foundation"),
             ("LivePair", "PairInspection"), ("LivePair", "Simulation"),
+            ("watch-sim", "PlantedFaults"), ("phone-sim", "PlantedFaults"), ("Simulation", "PlantedFaults"),
+            ("PlantedFaults", "DaemonRuntime"),
         ])
     func forbiddenImports(target: String, module: String) {
         for form in ["import \(module)", "  package import \(module)", "@testable import struct \(module).X"] {
@@ -63,6 +65,7 @@ struct PlantedTests {
             ("DaemonRuntime", ["Glibc", "Darwin", "Dispatch", "Spooling", "WireContract"]),
             ("LivePair", ["Glibc", "Replay"]),
             ("Simulation", ["Spooling", "WatchSide", "PhoneSide"]), ("watch-sim", ["WatchSide", "DaemonRuntime"]),
+            ("transfer-lab", ["PlantedFaults"]), ("PlantedFaults", ["Simulation", "Scenarios"]),
         ] {
             for module in modules { #expect(importBreaches(in: source(target, "import \(module)")).isEmpty) }
         }

@@ -106,6 +106,9 @@ func refusal(of module: String, in target: String, path: String) -> String? {
         let isAllowed = foundationFiles.contains(path) || foundationTargets.contains(target)
         return isAllowed ? nil : "Foundation is not for this file"
     }
+    if module == "PlantedFaults", target != "transfer-lab" {
+        return "planted faults are for tests and the lab; they never ship (PlantedFaults)"
+    }
     if module == "CZlib" { return target == "Spooling" ? nil : "zlib is Spooling's" }
     switch target {
     case "WireContract": return "WireContract imports none of ours (\(module))"
@@ -137,6 +140,9 @@ func refusal(of module: String, in target: String, path: String) -> String? {
             module)
             ? nil : "LivePair knows the daemons only as processes (\(module))"
     case "Simulation": return module == "DaemonRuntime" ? "Simulation never touches the platform (\(module))" : nil
+    case "PlantedFaults":
+        return module == "DaemonRuntime" || module == "LivePair"
+            ? "faults are planted in virtual time (\(module))" : nil
     case "watch-sim": return module == "PhoneSide" ? "the two sides never meet in one daemon (\(module))" : nil
     case "phone-sim": return module == "WatchSide" ? "the two sides never meet in one daemon (\(module))" : nil
     case _: return nil
