@@ -12,6 +12,8 @@ package struct AnAckIsTrue: Monitor {
 
     /// By record: it was found to be final since it was acked last.
     private var isOwed = FlagArray()
+    /// By record: after it was acked a power cut came, and it was ingested once more.
+    private var wasIngestedAnew = FlagArray()
 
     package init() {}
 
@@ -24,6 +26,7 @@ package struct AnAckIsTrue: Monitor {
             guard !chronicle.hasPhoneGap else { return nil }
             return fault(entry, chronicle[chronicle.current], chronicle, isEarned: isEarned)
         case .ingested:
+            if isIngestedAnew(event, chronicle) { wasIngestedAnew[chronicle.current] = true }
             if event.phase == .did { isOwed[chronicle.current] = true }
         case .vetoed:
             isOwed[chronicle.current] = true
@@ -45,6 +48,14 @@ package struct AnAckIsTrue: Monitor {
             break
         }
         return nil
+    }
+
+    /// The phone said that it has the note, acked it, and puts it into the container anew after a power cut: either the cut
+    /// took it, and the ack was not durable, or it is in there twice. A look at the disks tells.
+    private func isIngestedAnew(_ event: PairEvent, _ chronicle: Chronicle) -> Bool {
+        let record = chronicle[chronicle.current]
+        return event.putsContent && record.flags.contains(.acked) && chronicle.isHeldOverPowerLoss(record)
+            && !chronicle.isPerhapsDeleted(record) && !chronicle.hasPhoneGap
     }
 
     private func fault(
@@ -71,6 +82,14 @@ package struct AnAckIsTrue: Monitor {
         var violations: [Violation] = []
         for index in 1..<chronicle.count {
             let record = chronicle[index]
+            // What is in there twice was accused of that (P4) before this.
+            if wasIngestedAnew[index] {
+                violations.append(
+                    Violation(
+                        Self.promise, census, record.id,
+                        "it was acked, and ingested anew after a power cut: the ack was not durable"))
+                continue
+            }
             guard record.flags.contains(.acked), record.flags.contains(.finalOnce) else { continue }
             if chronicle.isVetoed(record), vetoes[record.id] == nil {
                 violations.append(

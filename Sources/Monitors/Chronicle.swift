@@ -84,6 +84,11 @@ package struct Chronicle: Sendable {
 
     package func isHeld(_ record: Record) -> Bool { record.heldEpoch == containerEpoch }
 
+    /// Held, and the power went since: what was durable is still there.
+    package func isHeldOverPowerLoss(_ record: Record) -> Bool {
+        isHeld(record) && record.heldPowerEpoch != powerEpoch
+    }
+
     /// It was there, and nothing is known to have taken it.
     package func isPerhapsHeld(_ record: Record) -> Bool { record.heldEpoch >= certainLossEpoch || mayHold(record) }
 
@@ -183,6 +188,7 @@ package struct Chronicle: Sendable {
             case .did:
                 table[current].intentStart = 0
                 table[current].heldEpoch = containerEpoch
+                table[current].heldPowerEpoch = powerEpoch
                 table[current].ledgerEpoch = ledgerEpoch
                 table[current].flags.insert(.finalOnce)
             }

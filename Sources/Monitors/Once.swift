@@ -5,7 +5,8 @@ import WireContract
 /// vetoed does not come in.
 ///
 /// A note may come in anew when the world took it: a wiped or exchanged container, a new phone, or after a user's delete a
-/// lost ledger. A lost ledger alone is no reason, because what the container holds counts.
+/// lost ledger. A lost ledger alone is no reason, because what the container holds counts. If a power cut took it, it was not
+/// durable, and it is the ack that was not true (P3).
 package struct Once: Monitor {
     package static let promise = Promise.once
 
@@ -26,7 +27,9 @@ package struct Once: Monitor {
                 return Violation(
                     Self.promise, entry, record.id, "it comes back, and the ledger knows that the user deleted it")
             }
-            guard event.putsContent, chronicle.isHeld(record), !chronicle.isPerhapsDeleted(record) else { return nil }
+            guard event.putsContent, chronicle.isHeld(record), !chronicle.isHeldOverPowerLoss(record),
+                !chronicle.isPerhapsDeleted(record)
+            else { return nil }
             return Violation(Self.promise, entry, record.id, "the phone ingests it a second time")
         }
     }

@@ -43,6 +43,8 @@ package struct Record: Sendable {
     package private(set) var ackVersion: Int32 = 0
     /// The container held it in that epoch.
     package var heldEpoch: UInt32 = 0
+    /// Which power epoch that was said in.
+    package var heldPowerEpoch: UInt32 = 0
     /// The phone was about to put it into the container, in that start, and did not come to say that it had.
     package var intentStart: UInt32 = 0
     package var intentEpoch: UInt32 = 0

@@ -128,6 +128,24 @@ import WireContract
         #expect(story.verdict(story.census(inContainer: [1])) == .held)
     }
 
+    @Test func anAckThatIsNotDurableIsNoSecondIngest() {
+        func story(isAcked: Bool, losesPower: Bool, inContainer: [UInt64] = [1]) -> [Promise] {
+            var story = Story()
+            story.record(1)
+            story.send(1)
+            story.ingest(1)
+            if isAcked { story.ack(1) }
+            if losesPower { story.world(.powerLost) }
+            story.ingest(1)
+            return story.verdict(story.census(onWatch: [1], inContainer: inContainer)).broken
+        }
+        #expect(story(isAcked: true, losesPower: true) == [.anAckIsTrue])
+        #expect(story(isAcked: true, losesPower: true, inContainer: [1, 1]) == [.once])
+        // Nobody was told.
+        #expect(story(isAcked: false, losesPower: true).isEmpty)
+        #expect(story(isAcked: true, losesPower: false) == [.once])
+    }
+
     @Test func anAckThatIsNotDurableShowsWithoutAPowerCutWhereTheDiskCanTell() {
         var story = Story()
         story.deliver(1)
