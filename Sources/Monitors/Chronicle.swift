@@ -203,8 +203,10 @@ package struct Chronicle: Sendable {
             table[current].vetoEpoch = homeEpoch
             table[current].flags.insert(.finalOnce)
         case .userDeleted:
-            // Only what is in the container can be deleted there: a death had left open whether it came in, and it had.
-            if mayHold(table[current]) { table[current].flags.insert(.finalOnce) }
+            // Only what came in can be deleted there: a death had left open whether it did, and it had.
+            if table[current].intentStart != 0, table[current].intentStart < phoneStarts {
+                table[current].flags.insert(.finalOnce)
+            }
             table[current].deleteEpoch = ledgerEpoch
             table[current].heldEpoch = 0
             table[current].intentStart = 0

@@ -61,6 +61,16 @@ import WireContract
         story.phone(PairEvent(.started))
         story.phone(PairEvent(.userDeleted, id: S.id(1)))
         #expect(verdict(ackedAgain(story)) == .held)
+        // Also when the container was wiped before: the ledger knew it.
+        var wiped = Story()
+        wiped.record(1)
+        wiped.send(1)
+        wiped.phone(PairEvent(.ingested, phase: .intends, id: S.id(1), byteCount: 100))
+        wiped.world(.killed(.phone))
+        wiped.world(.wiped(.container))
+        wiped.phone(PairEvent(.started))
+        wiped.phone(PairEvent(.userDeleted, id: S.id(1)))
+        #expect(verdict(ackedAgain(wiped)) == .held)
         // Nobody was about to put it there.
         var never = Story()
         never.record(1)
