@@ -127,6 +127,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
             let ledger = try Ledger(home: home, fileSystem: fileSystem)
             self.ledger = ledger
             container = try Container(home: home.directory, fileSystem: fileSystem) { ledger[$0] != nil }
+            // The one who made a veto may have been killed before it synced this, and its word is about to count.
+            try fileSystem.sync(vetoDirectory)
             vetoes = try Self.loadVetoes(in: vetoDirectory, of: fileSystem)
             ackNamer = EntryNamer(kind: .ack, start: start)
         } catch {
