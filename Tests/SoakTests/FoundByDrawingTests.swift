@@ -29,6 +29,24 @@ import Testing
         #expect(report.outcome == .held, "\(report.complaints.joined(separator: "\n"))")
     }
 
+    /// The phone is killed between making a veto and syncing its name. The next process took it for durable, acked for it, and
+    /// a power cut took it: the watch's copy came back, and what was vetoed came in.
+    @Test func aVetoThatAKilledPhoneLeftIsDurableBeforeAnAck() throws {
+        let report = try run(
+            """
+            {
+              name: 'A veto that was not durable', shows: 'It holds through a power cut.',
+              steps: [
+                { at: '0s', stop: 'watch' }, { at: '0s', record: 1 },
+                { at: '1s', kill: 'phone', after: { operation: 'create', path: 'vetoes/' } }, { at: '2s', veto: 1 },
+                { at: '3s', start: 'both' }, { at: '5s', reboot: 'durableOnly' }, { at: '6s', start: 'both' },
+              ],
+              expect: [{ ingested: 0, onWatch: 0 }, { happened: 'acked', note: 1 }],
+            }
+            """)
+        #expect(report.outcome == .held, "\(report.complaints.joined(separator: "\n"))")
+    }
+
     /// Two names of one file in the spool, half of a rename that a power cut left, are no entries: law 9 has both sides leave
     /// them alone. (Found with a payload of the future that was requeued while the phone was away.)
     @Test func halfARenameInTheSpoolIsNoSecondEntry() throws {

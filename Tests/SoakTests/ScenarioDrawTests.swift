@@ -1,5 +1,7 @@
 import LinkFaults
+import Replay
 import Scenarios
+import Simulation
 import Testing
 
 @testable import Soak
@@ -20,6 +22,14 @@ import Testing
         for seed in Self.seeds.prefix(50) {
             #expect(ScenarioDraw.scenario(seed: seed) == ScenarioDraw.scenario(seed: seed))
             #expect(ScenarioDraw.scenario(seed: seed).steps != ScenarioDraw.scenario(seed: seed + 1).steps)
+        }
+    }
+
+    @Test func aDrawnScenarioRunsTheSameTwiceAndHolds() {
+        for seed in Self.seeds.prefix(30) {
+            let reports = (0..<2).map { _ in World(ScenarioDraw.scenario(seed: seed)).run() }
+            #expect(reports[0].digest == reports[1].digest, "seed \(seed)")
+            #expect(reports[0].outcome == .held, "seed \(seed): \(reports[0].complaints.joined(separator: "\n"))")
         }
     }
 
