@@ -49,7 +49,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     var directives = DirectiveQueue()
     /// Acks that were written and whose transfer failed: still owed, and not written again unseen. Looked up only.
     var failedAcks: Set<ULID> = []
-    /// Names of the spool's queue that were seen and not looked at yet, in order; the last is the next.
+    /// Names of the spool's queue that were seen or heard of and not looked at yet, in order; the last is the next.
     var queue: [FileName] = []
     /// How far the present full look at the spool's queue has come; `nil` when none is under way.
     var lastLooked: FileName?
@@ -67,7 +67,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     // The link, and what is in force besides it.
     var conditions = LinkConditions()
     var link: LinkReceiver?
-    /// The head of the queue does not come through yet: when it does, if a moment can be told.
+    /// The head of the queue does not come through yet, and nothing behind it: when it does, if a moment can be told.
     var linkHolds = false
     var linkOpensAt: Moment?
     /// The moment of the first step.
@@ -200,7 +200,11 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     package func hear(_ news: News, of place: Place) {
         switch place {
-        case .toPhone: looks.queue = true
+        case .toPhone:
+            switch news {
+            case .names(let names): for name in names { hearOf(name) }
+            case .rescan: looks.queue = true
+            }
         case .requests: looks.requests = true
         case .spool: looks.spool = true
         case .recordings, .toWatch: preconditionFailure("the phone asks for no news of \(place)")
@@ -244,7 +248,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     }
 
     /// A full look is under way, or due at once.
-    private var isLooking: Bool { !queue.isEmpty || lastLooked != nil || looks.isAny }
+    private var isLooking: Bool { looks.isAny || !linkHolds && (!queue.isEmpty || lastLooked != nil) }
 
     package func stop() {
         report(.init(.stopped))
@@ -262,8 +266,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
                 return
             }
             spool = nil
-            queue = []
-            lastLooked = nil
+            forgetQueue()
             try openSpool()
             looks.queue = true
             report(.init(.spoolReopened))

@@ -17,7 +17,6 @@ extension PhoneEngine {
         }
         linkHolds = false
         linkOpensAt = nil
-        looks.queue = true
     }
 
     /// The head may come through by now.
@@ -25,7 +24,6 @@ extension PhoneEngine {
         guard let moment = linkOpensAt, moment <= now else { return }
         linkHolds = false
         linkOpensAt = nil
-        looks.queue = true
     }
 
     /// What the link does with the head of the queue; `nil` while it does not come through. What is no entry of ours does
@@ -40,17 +38,16 @@ extension PhoneEngine {
             return .clean
         }
         defer { self.link = link }
-        switch link.admit(entry, byteCount: byteCount, isLast: queue.isEmpty, at: now) {
+        switch link.admit(entry, byteCount: byteCount, isLast: queue.isEmpty && lastLooked == nil, at: now) {
         case .arrives(let decision):
             linkHolds = false
             return decision
         case .notBefore(let moment): linkOpensAt = moment
         case .waitsForNews: linkOpensAt = nil
         }
-        // Those behind it wait as well; the next look begins at the head again.
+        // It stays the head, and those behind it wait as well.
         linkHolds = true
-        queue = []
-        lastLooked = nil
+        queue.append(name)
         return nil
     }
 

@@ -22,6 +22,11 @@ extension PhoneEngine {
             looks.queue = false
             return
         }
+        if linkHolds {
+            guard looks.queue else { return }
+            // What is known waits, and what is not known may come before it.
+            forgetQueue()
+        }
         if queue.isEmpty, looks.queue || lastLooked != nil { lookAtQueue(of: spool) }
         var count = 0
         var byteCount: UInt64 = 0
@@ -33,9 +38,32 @@ extension PhoneEngine {
         }
     }
 
+    /// News of one name, which may be gone by now: whoever looks at it finds out. With it nobody lists the directory once
+    /// for each note of a backlog.
+    ///
+    /// When there are more than anybody wants to remember, a full look finds them, once those that are known went before
+    /// them; until it began nothing new is remembered, or it would overtake what was not.
+    func hearOf(_ name: FileName) {
+        guard spool != nil, !looks.queue, !name.isPartial, !refused.contains(name), !postponed.contains(name) else {
+            return
+        }
+        // For a head that waits for something behind it.
+        linkHolds = false
+        // The look that is under way comes past it.
+        if let lastLooked, lastLooked < name { return }
+        if queue.count < Self.mostQueued { queue.insertFalling(name) } else { looks.queue = true }
+    }
+
+    /// A full look brings back what is still there.
+    func forgetQueue() {
+        queue = []
+        lastLooked = nil
+        linkHolds = false
+    }
+
     /// One full look goes through the directory in the order of names, so many at a time, and comes past each name once:
-    /// what is left lying (links, foreign files) may be more than anybody wants to remember. News begins a full look
-    /// anew when this one has ended.
+    /// what is left lying (links, foreign files) may be more than anybody wants to remember. What must be looked for
+    /// begins a full look anew when this one has ended.
     private func lookAtQueue(of spool: SpoolEnd) {
         let after = lastLooked
         if after == nil { looks.queue = false }
@@ -45,7 +73,7 @@ extension PhoneEngine {
                     && after.map { $0 < name } ?? true
             }
             queue = names.reversed()
-            lastLooked = names.last
+            lastLooked = names.count < Self.mostQueued ? nil : names.last
         } catch {
             lastLooked = nil
             lookFailed = true

@@ -55,8 +55,26 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
     }
 
     /// Byte order, which is what "order of names" means in the spool.
+    ///
+    /// Eight bytes at a time: queues and pages of thousands of names are kept in this order.
     package static func < (left: FileName, right: FileName) -> Bool {
-        left.bytes.lexicographicallyPrecedes(right.bytes)
+        left.bytes.withUnsafeBytes { leftBytes in
+            right.bytes.withUnsafeBytes { rightBytes in
+                let sharedCount = min(leftBytes.count, rightBytes.count)
+                var offset = 0
+                while offset + 8 <= sharedCount {
+                    let leftWord = UInt64(bigEndian: leftBytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                    let rightWord = UInt64(bigEndian: rightBytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                    if leftWord != rightWord { return leftWord < rightWord }
+                    offset += 8
+                }
+                while offset < sharedCount {
+                    if leftBytes[offset] != rightBytes[offset] { return leftBytes[offset] < rightBytes[offset] }
+                    offset += 1
+                }
+                return leftBytes.count < rightBytes.count
+            }
+        }
     }
 
     /// Readable on one line of a terminal or a journal whatever the bytes are: what is not printable ASCII is escaped.

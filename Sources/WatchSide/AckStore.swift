@@ -24,6 +24,8 @@ final class AckStore {
     private var queue: [EntryName] = []
     private var strange: [FileName] = []
     private var wantsPass = true
+    /// The link does not let the head of the queue through yet, nor what is behind it.
+    private var isHeld = false
     /// In a pass that takes more than one page: the last name of the page before. What cannot be used stays in the
     /// directory, and without this it would be all that later pages see.
     private var cursor: EntryName?
@@ -40,7 +42,7 @@ final class AckStore {
     }
 
     /// Whether there is anything to look at.
-    var hasWork: Bool { wantsPass || cursor != nil || !queue.isEmpty || !strange.isEmpty }
+    var hasWork: Bool { wantsPass || !strange.isEmpty || !isHeld && hasQueue }
 
     /// Whether the last pass left strange names for later.
     var hasMoreStrange: Bool { strangeCursor != nil }
@@ -48,40 +50,52 @@ final class AckStore {
     /// Wants a pass over everything, after the one that is under way.
     func look() { wantsPass = true }
 
-    /// Takes up the names that the kernel told of.
+    /// Takes up the names that the kernel told of, so that nobody lists the directory once for each ack of a backlog.
     func look(at names: [FileName]) {
-        var acks: [EntryName] = []
         for name in names {
             if let entry = EntryName(name), entry.kind == .ack {
-                acks.append(entry)
+                take(up: entry)
             } else if !name.isPartial {
                 if strange.count < Self.strangeCount { strange.append(name) } else { wantsPass = true }
             }
         }
-        if queue.count + acks.count > Self.pageCount {
-            wantsPass = true
-        } else if !acks.isEmpty {
-            queue = (queue + acks).sorted(by: >)
-        }
+    }
+
+    /// A pass that is wanted, or under way, comes past it: before that it might overtake another.
+    private func take(up entry: EntryName) {
+        // For a head that waits for something behind it.
+        isHeld = false
+        if wantsPass { return }
+        if let cursor, cursor < entry { return }
+        if queue.count < Self.pageCount { queue.insertFalling(entry) } else { wantsPass = true }
     }
 
     /// The next names to look at, in their order, listing the directory when it is time for that.
     func nextBatch(_ count: Int, in toWatch: borrowing OpenDirectory) throws(FileSystemError) -> [EntryName] {
+        if isHeld, wantsPass {
+            // What is known waits, and what is not known may come before it.
+            queue = []
+            cursor = nil
+        }
+        isHeld = false
         if queue.isEmpty, cursor != nil || wantsPass { try list(toWatch) }
         let batch = Array(queue.suffix(count).reversed())
         queue.removeLast(batch.count)
         return batch
     }
 
-    /// Whether more names of this page come after the batch.
+    /// Whether more names come after the batch.
     var hasQueue: Bool { !queue.isEmpty || cursor != nil }
 
-    /// What the link does not let through yet; it is met again at the next pass.
-    func putBack() {
-        queue = []
-        cursor = nil
-        wantsPass = false
+    /// The rest of a batch, of which the link does not let the first one through yet. It is met again after `goOn`, after
+    /// news of another ack, or in a pass.
+    func putBack(_ rest: ArraySlice<EntryName>) {
+        queue += rest.reversed()
+        isHeld = true
     }
+
+    /// The link may let the head through by now.
+    func goOn() { isHeld = false }
 
     /// Names of no ack, a few at a time.
     func takeStrange() -> [FileName] {

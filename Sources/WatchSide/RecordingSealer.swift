@@ -161,6 +161,7 @@ struct RecordingSealer {
         for byteCount: UInt64, in recordings: borrowing OpenDirectory
     ) throws(FileSystemError) -> Bool {
         let space = try fileSystem.space(of: recordings)
+        if space.hasRoom(forRecordingOf: byteCount, beside: .most(on: space)) { return true }
         return try space.hasRoom(forRecordingOf: byteCount, beside: others.look(in: recordings))
     }
 

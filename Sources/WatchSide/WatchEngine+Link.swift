@@ -25,11 +25,12 @@ extension WatchEngine {
                 try carryOut(decision, name, byteCount, spool, into: &arrived)
             case .notBefore(let moment):
                 ackLinkOpensAt = moment
-                acks.putBack()
+                acks.putBack(batch[index...])
                 return arrived
             case .waitsForNews:
                 // The next enqueue is news of this directory; a restart needs none.
-                acks.putBack()
+                ackLinkOpensAt = nil
+                acks.putBack(batch[index...])
                 return arrived
             }
         }

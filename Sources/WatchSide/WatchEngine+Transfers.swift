@@ -12,7 +12,7 @@ extension WatchEngine {
                 wantsEntryListing = false
             }
             if wantsEntryCheck {
-                for entry in node.entries { try check(entry, spool, at: now) }
+                try checkEntries(spool, at: now)
                 wantsEntryCheck = false
                 entryNews = []
             }
@@ -28,6 +28,18 @@ extension WatchEngine {
             wantsEntryCheck = true
             trouble(.entries, error, at: now)
         }
+    }
+
+    /// One listing tells of all that are there; a call is paid for each that is not.
+    private func checkEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
+        let entries = node.entries
+        guard !entries.isEmpty else { return }
+        var isListed = [Bool](repeating: false, count: entries.count)
+        try fileSystem.forEachName(in: spool.toPhone) { name in
+            if let entry = EntryName(name), let index = node.entryIndex(entry) { isListed[index] = true }
+            return true
+        }
+        for (entry, isListed) in zip(entries, isListed) where !isListed { try check(entry, spool, at: now) }
     }
 
     private func check(_ entry: EntryName, _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {

@@ -158,14 +158,14 @@ package final class WatchEngine: Engine, LinkFollowing {
             ackLink?.change(to: conditions.plan, origin: conditions.origin)
         }
         ackLinkOpensAt = nil
-        acks.look()
+        acks.goOn()
     }
 
     package func step(at now: Moment) -> Moment {
         if began == nil { began = now }
         if let moment = ackLinkOpensAt, moment <= now {
             ackLinkOpensAt = nil
-            acks.look()
+            acks.goOn()
         }
         if nextRescan <= now {
             lookAtEverything()

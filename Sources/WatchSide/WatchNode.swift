@@ -373,7 +373,7 @@ package struct WatchNode: Hashable, Sendable {
         if let entry = new?.entry { entries.insert(entry, at: entryPosition(entry)) }
     }
 
-    private func entryIndex(_ entry: EntryName) -> Int? {
+    func entryIndex(_ entry: EntryName) -> Int? {
         let index = entryPosition(entry)
         return index < entries.count && entries[index] == entry ? index : nil
     }

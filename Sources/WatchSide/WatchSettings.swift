@@ -47,6 +47,16 @@ package struct RecordingsOnDisk: Hashable, Sendable {
         count += 1
         largestByteCount = max(largestByteCount, byteCount)
     }
+
+    /// No more than this can be there: each takes a block at least, and none is larger than all that is used. With room
+    /// beside these, which a disk has that is less than two fifths full, nobody needs to look.
+    package static func most(on space: FreeSpace) -> RecordingsOnDisk {
+        let usedByteCount = space.totalByteCount - min(space.totalByteCount, space.freeByteCount)
+        var most = RecordingsOnDisk()
+        most.count = usedByteCount / 4_096
+        most.largestByteCount = usedByteCount
+        return most
+    }
 }
 
 extension FreeSpace {
