@@ -1,9 +1,10 @@
 /// A queue by key: the smallest comes out first. A binary heap, because the toolchain ships none.
 ///
-/// Inlinable, because each side keeps keys of its own: without it every comparison would go through witness tables.
+/// Inlinable, because each side keeps keys of its own: without it every comparison would go through witness tables. The
+/// type must be usable from inline code too, or the compiler takes the members' code along and never specialises it.
 ///
 /// Equal keys come out in an order that depends on history; give every element a key of its own.
-package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
+@usableFromInline package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
     @usableFromInline var heap: [Key] = []
 
     @inlinable package init() {}
