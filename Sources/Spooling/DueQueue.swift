@@ -7,13 +7,13 @@
 @usableFromInline package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
     @usableFromInline var heap: [Key] = []
 
-    @inlinable package init() {}
+    package init() {}
 
-    @inlinable package var isEmpty: Bool { heap.isEmpty }
-    @inlinable package var count: Int { heap.count }
-    @inlinable package var first: Key? { heap.first }
+    package var isEmpty: Bool { heap.isEmpty }
+    package var count: Int { heap.count }
+    package var first: Key? { heap.first }
 
-    @inlinable package mutating func insert(_ key: Key) {
+    package mutating func insert(_ key: Key) {
         heap.append(key)
         var child = heap.count - 1
         while child > 0 {
@@ -24,7 +24,7 @@
         }
     }
 
-    @inlinable package mutating func popFirst() -> Key? {
+    package mutating func popFirst() -> Key? {
         guard let first = heap.first else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return first }
