@@ -25,14 +25,13 @@ struct Dice {
         elements[number(0...elements.count - 1)]
     }
 
-    /// As likely to lie between 1 and 10 as between 100 and 1,000: by halves, so that it is exact on every machine. Small
-    /// numbers are common and large ones occur.
+    /// As likely to lie between 1 and 10 as between 100 and 1,000: by halves from the upper end, so that it is exact on every
+    /// machine. Small numbers are common and large ones occur.
     mutating func scaled(_ range: ClosedRange<Int>) -> Int {
-        var top = range.upperBound - range.lowerBound
+        let least = max(1, range.lowerBound)
         var halvings = 0
-        while top >> halvings > 1 { halvings += 1 }
-        top >>= number(0...halvings)
-        return range.lowerBound + number(0...max(0, top))
+        while range.upperBound >> (halvings + 1) >= least { halvings += 1 }
+        return number(range.lowerBound...max(range.lowerBound, range.upperBound >> number(0...halvings)))
     }
 
     /// Whole milliseconds below ten seconds, whole seconds above.

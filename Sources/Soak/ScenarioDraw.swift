@@ -79,7 +79,7 @@ struct Drawing {
     }
 
     /// Tries of all notes together in the time of faults, about.
-    private static let mostTries = 3_000
+    private static let mostTries = 1_000
     private static let longestSpan = Duration.seconds(120 * 86_400)
 
     private mutating func drawRecordings() {
