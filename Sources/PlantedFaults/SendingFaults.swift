@@ -199,10 +199,20 @@ private final class Cursor: ForwardingFileSystem {
     override func forEachName(
         in directory: borrowing OpenDirectory, _ body: (FileName) -> Bool
     ) throws(FileSystemError) {
-        guard directory.isFolder("to-phone"), let last else { return try inner.forEachName(in: directory, body) }
-        try inner.forEachName(in: directory) { name in
-            EntryName(name).map { $0 <= last } == true || body(name)
-        }
+        try inner.forEachName(in: directory) { name in isBehind(name, in: directory) || body(name) }
+    }
+
+    /// It does not look at what it hears of either.
+    override func status(
+        of name: FileName, in directory: borrowing OpenDirectory
+    ) throws(FileSystemError) -> FileStatus {
+        if isBehind(name, in: directory) { throw FileSystemError(.status, directory.path(of: name), .notFound) }
+        return try inner.status(of: name, in: directory)
+    }
+
+    private func isBehind(_ name: FileName, in directory: borrowing OpenDirectory) -> Bool {
+        guard directory.isFolder("to-phone"), let last, let entry = EntryName(name) else { return false }
+        return entry <= last
     }
 
     override func publish(

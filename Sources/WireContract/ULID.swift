@@ -46,15 +46,21 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
 
     private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> ULID? {
         guard bytes.count == utf8Count else { return nil }
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for index in 0..<utf8Count {
+        return digits.withUnsafeBufferPointer { digits in
             // 26 digits are 130 bits: the first may only use its lower three.
-            guard let digit = digit(bytes[index]), index > 0 || digit <= 7 else { return nil }
-            high = high << 5 | low >> 59
-            low = low << 5 | digit
+            guard digits[Int(bytes[0])] <= 7 else { return nil }
+            var high: UInt64 = 0
+            var low: UInt64 = 0
+            // The upper three bits of any byte that is no digit are gathered, so that there is one question at the end.
+            var strays: UInt8 = 0
+            for index in 0..<utf8Count {
+                let digit = digits[Int(bytes[index])]
+                strays |= digit
+                high = high << 5 | low >> 59
+                low = low << 5 | UInt64(digit & 31)
+            }
+            return strays > 31 ? nil : ULID(high: high, low: low)
         }
-        return ULID(high: high, low: low)
     }
 
     /// The time part, in milliseconds since 1970-01-01T00:00:00Z.
@@ -99,17 +105,12 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
         }
     }
 
-    private static func digit(_ byte: UInt8) -> UInt64? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "A")...UInt8(ascii: "H"): UInt64(byte - UInt8(ascii: "A")) + 10
-        case UInt8(ascii: "J"), UInt8(ascii: "K"): UInt64(byte - UInt8(ascii: "J")) + 18
-        case UInt8(ascii: "M"), UInt8(ascii: "N"): UInt64(byte - UInt8(ascii: "M")) + 20
-        case UInt8(ascii: "P")...UInt8(ascii: "T"): UInt64(byte - UInt8(ascii: "P")) + 22
-        case UInt8(ascii: "V")...UInt8(ascii: "Z"): UInt64(byte - UInt8(ascii: "V")) + 27
-        default: nil
-        }
-    }
+    /// By ASCII byte, the digit that it stands for; 0xFF for none. Crockford's base 32 has no `I`, `L`, `O` and `U`.
+    private static let digits: [UInt8] = {
+        var digits = [UInt8](repeating: 0xFF, count: 256)
+        for (value, byte) in "0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8.enumerated() { digits[Int(byte)] = UInt8(value) }
+        return digits
+    }()
 }
 
 extension ULID {
