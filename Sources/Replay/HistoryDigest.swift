@@ -60,21 +60,19 @@ package struct HistoryDigest: Hashable, Sendable, CustomStringConvertible {
 
     private mutating func mix(_ text: String) {
         var text = text
-        text.withUTF8 { mix($0) }
+        text.withUTF8 { mix(UnsafeRawBufferPointer($0)) }
     }
 
-    private mutating func mix(_ bytes: some Sequence<UInt8>) {
-        var word: UInt64 = 0
-        var count: UInt64 = 0
-        for byte in bytes {
-            word = word << 8 | UInt64(byte)
-            count += 1
-            if count & 7 == 0 {
-                mix(word)
-                word = 0
-            }
+    private mutating func mix(_ bytes: [UInt8]) { bytes.withUnsafeBytes { mix($0) } }
+
+    private mutating func mix(_ bytes: UnsafeRawBufferPointer) {
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            mix(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian)
+            offset += 8
         }
-        mix(word)
-        mix(count)
+        var rest = UInt64(bytes.count) << 56
+        for (place, byte) in bytes[offset...].enumerated() { rest ^= UInt64(byte) << UInt64(8 * place) }
+        mix(rest)
     }
 }

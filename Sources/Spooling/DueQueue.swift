@@ -7,13 +7,13 @@
 @usableFromInline package struct DueQueue<Key: Comparable & Hashable & Sendable>: Hashable, Sendable {
     @usableFromInline var heap: [Key] = []
 
-    package init() {}
+    @inlinable package init() {}
 
-    package var isEmpty: Bool { heap.isEmpty }
-    package var count: Int { heap.count }
-    package var first: Key? { heap.first }
+    @inlinable package var isEmpty: Bool { heap.isEmpty }
+    @inlinable package var count: Int { heap.count }
+    @inlinable package var first: Key? { heap.first }
 
-    package mutating func insert(_ key: Key) {
+    @inlinable package mutating func insert(_ key: Key) {
         heap.append(key)
         var child = heap.count - 1
         while child > 0 {
@@ -24,7 +24,7 @@
         }
     }
 
-    package mutating func popFirst() -> Key? {
+    @inlinable package mutating func popFirst() -> Key? {
         guard let first = heap.first else { return nil }
         let last = heap.removeLast()
         guard !heap.isEmpty else { return first }

@@ -36,7 +36,9 @@ extension WatchEngine {
         guard !entries.isEmpty else { return }
         var isListed = [Bool](repeating: false, count: entries.count)
         try fileSystem.forEachName(in: spool.toPhone) { name in
-            if let entry = EntryName(name), let index = node.entryIndex(entry) { isListed[index] = true }
+            guard let entry = EntryName(name) else { return true }
+            let position = entries.position(of: entry)
+            if position < entries.count, entries[position] == entry { isListed[position] = true }
             return true
         }
         for (entry, isListed) in zip(entries, isListed) where !isListed { try check(entry, spool, at: now) }

@@ -369,25 +369,11 @@ package struct WatchNode: Hashable, Sendable {
             windowByteCount &+= recording.byteCount
         }
         guard old.entry != new?.entry else { return }
-        if let entry = old.entry, let index = entryIndex(entry) { entries.remove(at: index) }
-        if let entry = new?.entry { entries.insert(entry, at: entryPosition(entry)) }
-    }
-
-    func entryIndex(_ entry: EntryName) -> Int? {
-        let index = entryPosition(entry)
-        return index < entries.count && entries[index] == entry ? index : nil
-    }
-
-    /// Where `entry` stands, or would. Mostly at one of the ends.
-    private func entryPosition(_ entry: EntryName) -> Int {
-        if let last = entries.last, last < entry { return entries.count }
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle] < entry { low = middle + 1 } else { high = middle }
+        if let entry = old.entry {
+            let position = entries.position(of: entry)
+            if position < entries.count, entries[position] == entry { entries.remove(at: position) }
         }
-        return low
+        if let entry = new?.entry { entries.insert(entry, at: entries.position(of: entry)) }
     }
 
     // MARK: Lazy deletion
@@ -407,5 +393,19 @@ package struct WatchNode: Hashable, Sendable {
             }
             timers = live
         }
+    }
+}
+
+extension [EntryName] {
+    /// Where `entry` stands in this sorted array, or would. Mostly at one of the ends.
+    func position(of entry: EntryName) -> Int {
+        if let last, last < entry { return count }
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < entry { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -37,7 +37,9 @@ struct Watches {
     mutating func forget(_ process: Int) { watches.removeAll { $0.process == process } }
 
     /// There are some ten of them.
+    /// Temporaries are no news to anybody; the daemons' own event loop leaves them out too.
     mutating func changed(_ directory: InodeNumber, _ name: FileName) {
+        if watches.isEmpty || name.isPartial { return }
         for watch in watches where watch.inode == directory { news.append((watch.token, name)) }
     }
 

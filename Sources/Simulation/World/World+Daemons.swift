@@ -152,14 +152,21 @@ extension World {
         engine.forEachPlace { place, _ in engine.hear(.rescan, of: place) }
     }
 
-    /// Hands what changed to those who asked, and wakes them.
+    /// Hands what changed to those who asked, and wakes them. Names of one place come together, as a kernel's news does.
     func deliverNews() {
         let news = disk.takeNews()
-        guard !news.isEmpty else { return }
+        var byToken: [(token: Int, names: [FileName])] = []
         for item in news {
-            let seat = seats[item.token / 16]
-            guard let place = Place(rawValue: item.token % 16), let engine = seat.engine else { continue }
-            engine.hear(.names([item.name]), of: place)
+            if let index = byToken.firstIndex(where: { $0.token == item.token }) {
+                byToken[index].names.append(item.name)
+            } else {
+                byToken.append((item.token, [item.name]))
+            }
+        }
+        for (token, names) in byToken {
+            let seat = seats[token / 16]
+            guard let place = Place(rawValue: token % 16), let engine = seat.engine else { continue }
+            engine.hear(.names(names), of: place)
             wakeSoon(seat)
         }
     }
