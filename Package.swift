@@ -51,6 +51,12 @@ let package = Package(
             dependencies: ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Simulation"],
             swiftSettings: strict),
         .target(
+            name: "CrashLab",
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
+                "Simulation",
+            ], swiftSettings: strict),
+        .target(
             name: "DaemonRuntime", dependencies: ["WireContract", "Spooling", "LinkFaults"], swiftSettings: strict),
         .target(
             name: "LivePair",
@@ -67,7 +73,7 @@ let package = Package(
             name: "transfer-lab",
             dependencies: [
                 "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
-                "Simulation", "Soak", "LivePair", "DaemonRuntime",
+                "Simulation", "Soak", "CrashLab", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 
         .testTarget(
@@ -104,6 +110,11 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["DaemonRuntime", "LinkFaults", "Spooling", "Simulation", "WireContract"],
             swiftSettings: strict),
+        .testTarget(
+            name: "CrashLabTests",
+            dependencies: [
+                "CrashLab", "Simulation", "Scenarios", "Monitors", "Replay", "LinkFaults", "Spooling", "WireContract",
+            ], swiftSettings: strict),
         .testTarget(name: "StructureTests", swiftSettings: strict),
         .testTarget(
             name: "LivePairTests",

@@ -66,6 +66,8 @@ package struct DiskImage: Sendable {
     var devices: [Device]
     var mounts: [Mount]
     var renameAcrossDirectories: RenameAcrossDirectories
+    /// What a sync makes durable, and what a cut of the power may leave.
+    let model: DiskModel
     /// As many changes stay unsynced at most; then all of them are written back, as a kernel does by itself after a
     /// while. Without that a directory that nobody ever syncs would remember its whole life.
     var unsyncedLimit = 50_000
@@ -76,11 +78,12 @@ package struct DiskImage: Sendable {
     private var lastSerial: UInt64 = 1
     private var lastSequence: UInt64 = 0
 
-    init(capacityByteCount: UInt64?, renameAcrossDirectories: RenameAcrossDirectories) {
+    init(capacityByteCount: UInt64?, model: DiskModel, renameAcrossDirectories: RenameAcrossDirectories) {
         devices = [Device(capacityByteCount: capacityByteCount)]
         mounts = [Mount(device: 0, root: DiskImage.root)]
         let inode = Inode(kind: .directory, permissions: 0o755, mount: 0, number: DiskImage.root)
         places = [Place(number: DiskImage.root, box: InodeBox(inode), nameCount: 1)]
+        self.model = model
         self.renameAcrossDirectories = renameAcrossDirectories
     }
 
@@ -233,7 +236,7 @@ extension DiskImage: Hashable {
         left.lastSerial == right.lastSerial && left.lastSequence == right.lastSequence
             && left.unsyncedCount == right.unsyncedCount && left.unsyncedLimit == right.unsyncedLimit
             && left.devices == right.devices && left.mounts == right.mounts
-            && left.renameAcrossDirectories == right.renameAcrossDirectories && left.freePlaces == right.freePlaces
+            && left.model == right.model && left.renameAcrossDirectories == right.renameAcrossDirectories && left.freePlaces == right.freePlaces
             && left.places.elementsEqual(right.places) {
                 $0.number == $1.number && $0.nameCount == $1.nameCount && $0.openCount == $1.openCount
                     && $0.holdCount == $1.holdCount && $0.box == $1.box

@@ -50,7 +50,7 @@ package final class ProcessView: FileSystem, SyncFailing {
             _ = try makeWay("/" + parts.dropLast().joined(separator: "/"), &image)
             let (directory, name) = try image.resolveParent(path)
             let made = try image.make(.directory, name, in: directory, permissions: 0o700)
-            image.makeDurable(directory)
+            image.sync(directory)
             return made
         }
     }
@@ -214,14 +214,14 @@ package final class ProcessView: FileSystem, SyncFailing {
     package func sync(_ file: borrowing OpenFile) throws(FileSystemError) {
         let handle = file.handle
         try perform(.sync, file.path) { (image) throws(DiskFailure) in
-            image.makeDurable(try self.inode(handle))
+            image.sync(try self.inode(handle))
         }
     }
 
     package func sync(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
         let handle = directory.handle
         try perform(.syncDirectory, directory.path) { (image) throws(DiskFailure) in
-            image.makeDurable(try self.inode(handle))
+            image.sync(try self.inode(handle))
         }
     }
 

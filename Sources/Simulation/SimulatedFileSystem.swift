@@ -9,7 +9,8 @@
 // - Sync. A file's sync makes its bytes and length durable and *not* its name; a directory's sync makes its names
 //   durable and *not* the bytes of the files that they stand for; `syncAll` makes both durable on its device, and nothing
 //   on another. A new directory is durable when its parent is synced. That is what POSIX promises and no more: a program
-//   that is right here is right on ext4, xfs, btrfs and APFS, which all do a little more each in its own way.
+//   that is right here is right on ext4, xfs, btrfs and APFS, which all do a little more each in its own way. Two other
+//   models do that little more; `DiskModel.swift` says for each of the three what may be lost.
 // - Power. `losePower` takes all processes, their handles and locks, and leaves a state that this model allows; see
 //   `PowerLoss`. It must be survived because phones and watches run out of battery, at any instruction.
 // - Processes. Each daemon has a `ProcessView`: its own handles and locks. `kill` takes them, keeps everything that was
@@ -42,11 +43,13 @@ package final class SimulatedFileSystem {
 
     /// - Parameter capacityByteCount: of the root's device; `nil` for as much as anybody wants.
     package init(
-        capacityByteCount: UInt64? = nil, renameAcrossDirectories: RenameAcrossDirectories = .twoHalves
+        capacityByteCount: UInt64? = nil, model: DiskModel = .posix,
+        renameAcrossDirectories: RenameAcrossDirectories? = nil
     ) {
         kernel = Kernel(
             DiskImage(
-                capacityByteCount: capacityByteCount, renameAcrossDirectories: renameAcrossDirectories))
+                capacityByteCount: capacityByteCount, model: model,
+                renameAcrossDirectories: renameAcrossDirectories ?? model.renameAcrossDirectories))
         ownView = ProcessView(kernel, name: "disk")
     }
 

@@ -6,7 +6,7 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay, log, soak, bench])
+        version: watchFerryVersion, commands: [replay, crash, log, soak, bench])
 
     private static let whichRuns = [
         Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),

@@ -7,6 +7,7 @@ let exitCode: ExitCode =
     switch command.name {
     case LabTool.replay.name: ReplayCommand.run(command)
     case LabTool.log.name: LogCommand.run(command)
+    case LabTool.crash.name: CrashCommand.run(command)
     case LabTool.bench.name: BenchCommand.run(command)
     case LabTool.soak.name: SoakCommand.run(command)
     default: preconditionFailure("the tool declares a command that is not here: \(command.name)")

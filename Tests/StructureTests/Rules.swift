@@ -139,6 +139,10 @@ func refusal(of module: String, in target: String, path: String) -> String? {
         return ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "DaemonRuntime"].contains(
             module)
             ? nil : "LivePair knows the daemons only as processes (\(module))"
+    case "CrashLab":
+        return [
+            "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection", "Simulation",
+        ].contains(module) ? nil : "CrashLab works in virtual time, and knows neither side (\(module))"
     case "Simulation": return module == "DaemonRuntime" ? "Simulation never touches the platform (\(module))" : nil
     case "PlantedFaults":
         return module == "DaemonRuntime" || module == "LivePair"

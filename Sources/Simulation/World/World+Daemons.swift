@@ -181,6 +181,9 @@ extension World {
         seat.isWanted = false
         tell(.killed(seat.side), watch: seat.number)
         deliverNews()
+        if let restartsAfter {
+            queue.add(.restart(seat: seat.side == .phone ? 0 : Int(seat.number)), at: clock.now + restartsAfter)
+        }
     }
 
     /// Somebody changed the disk behind the daemons' backs: the kernel tells those who watch.

@@ -28,19 +28,21 @@ package final class World {
         /// The scenario's expectations of that moment are due.
         case expectation(Duration)
         case wake(seat: Int, number: UInt64)
+        /// A daemon that was killed is started again.
+        case restart(seat: Int)
         case faultsEnd
         case giveUp
     }
 
     let scenario: Scenario
-    let history: RunHistory
-    let disk: SimulatedFileSystem
+    package let history: RunHistory
+    package let disk: SimulatedFileSystem
     let clock = WorldClock()
     let places = PairPlaces(root: "/pair")
     var queue = EventQueue<Happening>()
     var random: SplitMix64
     /// The phone first, then the watches by number.
-    private(set) var seats: [Seat] = []
+    var seats: [Seat] = []
     /// Which watch the phone serves, and `record` means.
     var servedWatch: UInt8 = 1
     var conditions = LinkConditions()
@@ -51,7 +53,15 @@ package final class World {
     var keptCopies: [Side: FolderCopy] = [:]
     var asked: [AskedRequest] = []
     let instrumentsCalls: Bool
-    private var isSettled = false
+    /// Whoever a plant kills is started again so much later.
+    package var restartsAfter: Duration?
+    /// Called when the scenario is over and everything is healed; without it nothing is healed that the scenario leaves broken.
+    package var healing: (() -> Void)?
+    /// In a recovery that waits for builds that understand more: which version they will understand.
+    var upgradesTo: Int?
+    /// What lay there when they came, and how much had been told until then.
+    var lookBeforeUpgrade: (entryCount: Int, census: Census)?
+    var isSettled = false
     private var isOver = false
     private var stepsAtOnce = 0
 
@@ -61,10 +71,12 @@ package final class World {
     let plant: (any Plant)?
 
     /// `plant` is a fault that is to be found.
-    package init(_ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil) {
+    package init(
+        _ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil, model: DiskModel = .posix
+    ) {
         self.scenario = scenario
         self.plant = plant
-        disk = SimulatedFileSystem()
+        disk = SimulatedFileSystem(model: model)
         random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
         history = RunHistory(
             scenario, policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin,
@@ -81,7 +93,7 @@ package final class World {
         makeDisks()
     }
 
-    private func makeSeat(_ side: Side, _ number: UInt8, _ build: Build) -> Seat {
+    func makeSeat(_ side: Side, _ number: UInt8, _ build: Build) -> Seat {
         Seat(side, number, build, SeatHistory(side, number, history, clock))
     }
 
@@ -136,6 +148,12 @@ package final class World {
         let last = scenario.steps.last?.at ?? .zero
         let end = scenario.settledAt ?? last
         queue.add(.faultsEnd, at: .zero + max(end, last, scenario.expectedMoments.last ?? .zero))
+        runEvents()
+        return finish()
+    }
+
+    /// Until nothing is owed, or time is up.
+    func runEvents() {
         while !isOver, let (moment, happening) = queue.popFirst() {
             if moment > clock.now {
                 stepsAtOnce = 0
@@ -143,11 +161,11 @@ package final class World {
                     isOver = true
                     break
                 }
+                if let upgradesTo, onlyTheUnknownIsLeft() { upgrade(to: upgradesTo) }
                 clock.now = moment
             }
             carryOut(happening)
         }
-        return finish()
     }
 
     private func carryOut(_ happening: Happening) {
@@ -156,9 +174,14 @@ package final class World {
         case .expectation(let moment): history.meetExpectations(of: moment, census())
         case .faultsEnd:
             isSettled = true
-            if scenario.settledAt != nil { tell(.faultsEnded) }
+            if let healing {
+                healing()
+                heal()
+            }
+            if scenario.settledAt != nil || healing != nil { tell(.faultsEnded) }
             queue.add(.giveUp, at: clock.now + patience)
         case .giveUp: isOver = true
+        case .restart(let index): start(seats[index])
         case .wake(let index, let number):
             let seat = seats[index]
             guard seat.wakeNumber == number, seat.isWanted else { return }
@@ -173,12 +196,12 @@ package final class World {
     }
 
     /// How long after the last fault it may take to drain, and a look around more.
-    private var patience: Duration {
+    var patience: Duration {
         if let within = scenario.settings.drainWithin { return within + .seconds(1) }
         let bytes = scenario.recordedByteCounts
         let bound = DrainBound(scenario.settings.policy).duration(
             count: scenario.recordingCount, byteCount: bytes.total, largestByteCount: bytes.largest)
-        return scenario.settledAt == nil ? bound * 8 : bound + .seconds(1)
+        return scenario.settledAt == nil && healing == nil ? bound * 8 : bound + .seconds(1)
     }
 
     /// Nothing is owed by anybody. Asked only when the history says so too, since it looks at a directory.
@@ -197,17 +220,17 @@ package final class World {
 
     private func finish() -> RunReport {
         // A moment of rest: acks that are strays, files that nobody needs.
-        if history.troubles.isEmpty, !scenario.expectsToOwe { settle(for: .seconds(EngineTiming.rescanSeconds + 1)) }
+        if history.troubles.isEmpty, !scenario.expectsToOwe { rest() }
         return history.finish(census(), world: .virtual, length: clock.now.since(.zero))
     }
 
-    private func settle(for length: Duration) {
-        let until = clock.now + length
+    func rest() {
+        let until = clock.now + .seconds(EngineTiming.rescanSeconds + 1)
         while let next = queue.nextMoment, next <= until, let (moment, happening) = queue.popFirst() {
             if moment > clock.now { stepsAtOnce = 0 }
             clock.now = max(clock.now, moment)
             switch happening {
-            case .wake: carryOut(happening)
+            case .wake, .restart: carryOut(happening)
             case .step, .expectation, .faultsEnd, .giveUp: break
             }
         }

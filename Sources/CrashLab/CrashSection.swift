@@ -1,0 +1,67 @@
+// What a part of a sweep came to.
+
+/// Something that did not hold.
+package struct CrashFailure: Sendable {
+    package var attempt: CrashAttempt
+    /// What is wrong and how it came to that, a line each.
+    package var lines: [String]
+}
+
+package struct CrashSection: Sendable {
+    package var name: String
+    /// What there was to try, and how much of it was.
+    package var pointCount = 0
+    package var reachedCount = 0
+    package var unreached: [String] = []
+    /// Images, as many as there are choices; and those that differ for a reader.
+    package var rawImageCount = 0
+    package var distinctImageCount = 0
+    /// How often both daemons started on something, or a run was played to its end; each was judged for everything that
+    /// could have happened before, which is the next number.
+    package var recoveryCount = 0
+    package var verdictCount = 0
+    /// More to say: which share was covered.
+    package var notes: [String] = []
+    /// The first of each kind; how many there are in all.
+    package private(set) var failures: [CrashFailure] = []
+    package private(set) var failureCount = 0
+    private static let mostFailures = 8
+
+    package init(_ name: String) { self.name = name }
+
+    package var held: Bool { failureCount == 0 && unreached.isEmpty && reachedCount == pointCount }
+
+    /// Keeps the first of those that say the same.
+    mutating func fail(_ failure: CrashFailure) {
+        failureCount += 1
+        let kind = failure.lines.first.map(Self.kind) ?? ""
+        guard failures.count < Self.mostFailures, !failures.contains(where: { $0.lines.first.map(Self.kind) == kind })
+        else { return }
+        failures.append(failure)
+    }
+
+    /// The line without the recording that it is about.
+    private static func kind(_ line: String) -> String {
+        line.split(separator: " ").filter { $0.utf8.count != 26 }.joined(separator: " ")
+    }
+}
+
+/// A place for each result of work that is spread over threads: every index is written by the one thread that works on it.
+final class Slots<Value: Sendable>: @unchecked Sendable {
+    private let values: UnsafeMutableBufferPointer<Value?>
+
+    init(_ count: Int) {
+        values = .allocate(capacity: count)
+        values.initialize(repeating: nil)
+    }
+
+    deinit {
+        values.deinitialize()
+        values.deallocate()
+    }
+
+    subscript(index: Int) -> Value? {
+        get { values[index] }
+        set { values[index] = newValue }
+    }
+}

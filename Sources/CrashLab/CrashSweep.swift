@@ -1,0 +1,174 @@
+package import Replay
+package import Scenarios
+package import Simulation
+import Monitors
+import Spooling
+
+// The crash lab: a scenario is played once, every moment at which it could crash is kept, and from each of them the pair must
+// recover to a state in which P1 to P7 hold.
+//
+// Why it need not be played again for each place: a crash takes all that a process knows, so what follows is a function of the
+// disk, and of who starts on it. Calls that change nothing (looks, reads, locks) leave the same disk behind them, and many ways
+// lead to equal disks; a recovery is played once for each disk that differs for a reader, and judged for every way to it. That holds where
+// both daemons die, as at a power cut. Where one lives on (`alone`), or a call fails, the run is played from its beginning: what the
+// living one knows is in no snapshot.
+
+package final class CrashSweep: @unchecked Sendable {
+    /// Does something `count` times, with the index, on as many threads as it likes; returns when all is done.
+    package typealias Spread = (_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Void
+
+    let scenario: Scenario
+    let spread: Spread
+    let makePlant: @Sendable () -> (any Plant)?
+    // Filled by one thread, before the others begin.
+    private var known: [(model: DiskModel, cuts: [Cut])] = []
+    private(set) var operations: [[FileSystemError.Operation]] = []
+
+    /// `makePlant` makes the fault that is to be found, anew for each run; `nil` for the pair as it is.
+    package init(
+        _ scenario: Scenario, spread: @escaping Spread,
+        makePlant: @escaping @Sendable () -> (any Plant)? = { nil }
+    ) {
+        self.scenario = scenario
+        self.spread = spread
+        self.makePlant = makePlant
+    }
+
+    /// The scenario as it is, with nothing that goes wrong.
+    package func reference() -> RunReport { World(scenario, keepsEntries: true, plant: makePlant()).run() }
+
+    /// How many calls each process makes in it, in the order of `CrashActor`.
+    package func callCounts() -> [Int] {
+        _ = cuts(.posix)
+        return operations.map(\.count)
+    }
+
+    /// Every moment at which the run could crash, on a disk of that model. Call it first from one thread.
+    func cuts(_ model: DiskModel) -> [Cut] {
+        if let found = known.first(where: { $0.model == model }) { return found.cuts }
+        let judge = Judge(policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin)
+        let taker = CutTaker(makePlant(), judge: judge)
+        let world = World(unjudged, keepsEntries: true, plant: taker, model: model)
+        taker.watch(world)
+        _ = world.run()
+        if operations.isEmpty { operations = taker.operations }
+        known.append((model, taker.cuts))
+        return taker.cuts
+    }
+
+    /// Without its expectations: under a fault they need not hold.
+    var unjudged: Scenario {
+        var copy = scenario
+        copy.expectations = []
+        return copy
+    }
+
+    /// Plays a recovery on a disk.
+    func recover(_ image: DiskImage, _ crew: Crew, _ taker: CutTaker? = nil) -> Recovery {
+        let world = World(after: image, of: scenario, crew, plant: taker ?? makePlant())
+        taker?.watch(world)
+        return world.recover()
+    }
+
+    func court(_ cut: Cut, _ crash: Crash) -> CrashCourt {
+        guard let judge = cut.judge else { preconditionFailure("a cut of the scenario has a judge: \(cut.places[0])") }
+        var court = CrashCourt(judge, at: cut.moment)
+        court.crash(crash, cut.crew, isContainerOpen: cut.isContainerOpen)
+        return court
+    }
+
+    /// What recoveries that come to the same share: all cuts by disk and crew, in the order of their first.
+    func groups(_ cuts: [Cut], _ digests: [UInt64]) -> [[Int]] {
+        var groups: [[Int]] = []
+        var places: [RecoveryKey: Int] = [:]
+        for (index, cut) in cuts.enumerated() {
+            let key = RecoveryKey(digest: digests[index], crew: cut.crew)
+            if let place = places[key] {
+                groups[place].append(index)
+            } else {
+                places[key] = groups.count
+                groups.append([index])
+            }
+        }
+        return groups
+    }
+
+    // MARK: Kills
+
+    /// Both daemons die, before and after every call of each process.
+    package func kills() -> CrashSection {
+        var section = CrashSection("kill")
+        let cuts = cuts(.posix)
+        let groups = killGroups(cuts)
+        section.pointCount = cuts.reduce(0) { $0 + $1.places.count }
+        section.rawImageCount = section.pointCount
+        section.distinctImageCount = groups.count
+        let found = Slots<[CrashFailure]>(groups.count)
+        spread(groups.count) { [self] index in
+            guard let image = cuts[groups[index][0]].image else { return }
+            let recovery = recover(image, cuts[groups[index][0]].crew)
+            found[index] = groups[index].compactMap { cut in
+                var court = court(cuts[cut], .kill)
+                let lines = court.finish(recovery)
+                return lines.isEmpty ? nil : CrashFailure(attempt: .kill(cuts[cut].places[0]), lines: lines)
+            }
+        }
+        for index in groups.indices {
+            for cut in groups[index] {
+                if found[index] == nil {
+                    section.unreached += cuts[cut].places.map(\.description)
+                } else {
+                    section.reachedCount += cuts[cut].places.count
+                }
+            }
+            section.recoveryCount += 1
+            section.verdictCount += groups[index].count
+            for failure in found[index] ?? [] { section.fail(failure) }
+        }
+        return section
+    }
+
+    func killGroups(_ cuts: [Cut]) -> [[Int]] {
+        let digests = Slots<UInt64>(cuts.count)
+        spread(cuts.count) { digests[$0] = cuts[$0].image?.readerDigest() }
+        return groups(cuts, cuts.indices.map { digests[$0] ?? 0 })
+    }
+
+    /// Only the process that makes the call dies; the other lives on, the scenario goes on, and a daemon is started again.
+    package func killsAlone() -> CrashSection {
+        var section = CrashSection("kill alone")
+        // Between two places of one actor at which nothing changed it makes no difference where it dies.
+        var places: [(CrashPlace, count: Int)] = []
+        for cut in cuts(.posix) {
+            for actor in CrashActor.allCases {
+                let own = cut.places.filter { $0.actor == actor }
+                if let first = own.first { places.append((first, own.count)) }
+            }
+        }
+        let all = places
+        section.pointCount = all.reduce(0) { $0 + $1.count }
+        let found = Slots<(Bool, [String])>(all.count)
+        spread(all.count) { [self] index in found[index] = play(.kill(all[index].0)) }
+        for (index, place) in all.enumerated() {
+            section.recoveryCount += 1
+            section.verdictCount += 1
+            guard let (happened, lines) = found[index], happened else {
+                section.unreached.append("\(place.0)")
+                continue
+            }
+            section.reachedCount += place.count
+            if !lines.isEmpty { section.fail(CrashFailure(attempt: .killAlone(place.0), lines: lines)) }
+        }
+        return section
+    }
+
+    /// One run with one thing that goes wrong: whether it came to that, and what did not hold.
+    func play(_ what: Injector.What) -> (Bool, [String]) {
+        let injector = Injector(what, makePlant())
+        let world = World(unjudged, plant: injector)
+        world.restartsAfter = .seconds(1)
+        world.healing = { injector.heal() }
+        let report = world.run()
+        return (injector.hasHappened, report.troubles + complaints(report.verdict))
+    }
+}
