@@ -79,7 +79,9 @@ func complaints(_ verdict: Verdict) -> [String] {
         return undrained.prefix(3).map { "\($0.id) is still on the watch, and time ran out before it drained" }
     case .violated(let violations):
         return violations.prefix(3).flatMap { violation in
-            ["\(violation.promise) (\(violation.promise.title)): \(violation.id.map { "\($0) " } ?? "")\(violation.why)"]
+            [
+                "\(violation.promise) (\(violation.promise.title)): \(violation.id.map { "\($0) " } ?? "")\(violation.why)"
+            ]
                 + violation.explanation.map { "    \($0)" }
         }
     }

@@ -9,7 +9,8 @@ extension CrashSweep {
         case .kill(let place):
             guard let cut = cut(at: place, .posix), let image = cut.image else { return nil }
             var court = court(cut, .kill)
-            return court.finish(recover(image, cut.crew))
+            let (recovery, listing) = recoverAndList(image, cut.crew)
+            return Self.explained(court.finish(recovery), listing)
         case .killAlone(let place):
             let (happened, lines) = play(.kill(place))
             return happened ? lines : nil
@@ -19,19 +20,26 @@ extension CrashSweep {
             guard let other = first.cuts.first(where: { $0.places.contains(second) }),
                 let otherImage = first.cuts.first(where: { $0.digest == other.digest && $0.image != nil })?.image
             else { return nil }
-            return verdict(cut, first, other, recover(otherImage, other.crew))
+            let (recovery, listing) = recoverAndList(otherImage, other.crew)
+            return Self.explained(verdict(cut, first, other, recovery), listing)
         case .power(let model, let place, let number):
             guard let cut = cut(at: place, model), let image = cut.image else { return nil }
             let power = PowerCut(image)
             let choices = power.choices()
             guard choices.indices.contains(number) else { return nil }
             var court = court(cut, .power)
-            let lines = court.finish(recover(power.image(choices[number]), cut.crew))
-            return lines.isEmpty ? [] : lines + ["    of what was unsynced there is: \(choices[number])"]
+            let (recovery, listing) = recoverAndList(power.image(choices[number]), cut.crew)
+            let unsynced = power.listing(choices[number])
+            return Self.explained(
+                court.finish(recovery), ["of what was unsynced there is (+) or not (-):"] + unsynced + listing)
         case .error(let actor, let call, let error, let lasting):
             let (happened, lines) = play(.error(actor, call: call, error, lasting: lasting))
             return happened ? lines : nil
         }
+    }
+
+    private static func explained(_ lines: [String], _ more: [String]) -> [String] {
+        lines.isEmpty ? [] : lines + more.map { "    \($0)" }
     }
 
     private func cut(at place: CrashPlace, _ model: DiskModel) -> Cut? {

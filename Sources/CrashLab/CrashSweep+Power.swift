@@ -47,7 +47,9 @@ extension CrashSweep {
         uses.sort { ($0.digest, $0.crew, $0.cut) < ($1.digest, $1.crew, $1.cut) }
         var ranges: [Range<Int>] = []
         for (index, use) in uses.enumerated() {
-            if let last = ranges.last, uses[last.lowerBound].digest == use.digest, uses[last.lowerBound].crew == use.crew {
+            if let last = ranges.last, uses[last.lowerBound].digest == use.digest,
+                uses[last.lowerBound].crew == use.crew
+            {
                 ranges[ranges.count - 1] = last.lowerBound..<index + 1
             } else {
                 ranges.append(index..<index + 1)

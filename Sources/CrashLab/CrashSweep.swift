@@ -1,7 +1,7 @@
+import Monitors
 package import Replay
 package import Scenarios
 package import Simulation
-import Monitors
 import Spooling
 
 // The crash lab: a scenario is played once, every moment at which it could crash is kept, and from each of them the pair must
@@ -22,6 +22,8 @@ package final class CrashSweep: @unchecked Sendable {
     let makePlant: @Sendable () -> (any Plant)?
     // Filled by one thread, before the others begin.
     private var known: [(model: DiskModel, cuts: [Cut])] = []
+    /// How long the scenario takes with nothing that goes wrong. So long it is played, and faults last.
+    private var length = Duration.zero
     private(set) var operations: [[FileSystemError.Operation]] = []
 
     /// `makePlant` makes the fault that is to be found, anew for each run; `nil` for the pair as it is.
@@ -46,10 +48,14 @@ package final class CrashSweep: @unchecked Sendable {
     /// Every moment at which the run could crash, on a disk of that model. Call it first from one thread.
     func cuts(_ model: DiskModel) -> [Cut] {
         if let found = known.first(where: { $0.model == model }) { return found.cuts }
+        if known.isEmpty { length = reference().length }
         let judge = Judge(policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin)
         let taker = CutTaker(makePlant(), judge: judge)
         let world = World(unjudged, keepsEntries: true, plant: taker, model: model)
         taker.watch(world)
+        // As in the runs in which something goes wrong, so that calls have the same numbers.
+        world.healing = { taker.stop() }
+        world.faultsLast = length
         _ = world.run()
         if operations.isEmpty { operations = taker.operations }
         known.append((model, taker.cuts))
@@ -61,6 +67,14 @@ package final class CrashSweep: @unchecked Sendable {
         var copy = scenario
         copy.expectations = []
         return copy
+    }
+
+    /// The same, with what lay on the disk before and after.
+    func recoverAndList(_ image: DiskImage, _ crew: Crew) -> (recovery: Recovery, listing: [String]) {
+        let world = World(after: image, of: scenario, crew, plant: makePlant())
+        let before = world.listing
+        let recovery = world.recover()
+        return (recovery, ["what the crash left:"] + before + ["what the recovery left:"] + world.listing)
     }
 
     /// Plays a recovery on a disk.
@@ -130,7 +144,7 @@ package final class CrashSweep: @unchecked Sendable {
 
     func killGroups(_ cuts: [Cut]) -> [[Int]] {
         let digests = Slots<UInt64>(cuts.count)
-        spread(cuts.count) { digests[$0] = cuts[$0].image?.readerDigest() }
+        spread(cuts.count) { digests[$0] = cuts[$0].image?.crashDigest() }
         return groups(cuts, cuts.indices.map { digests[$0] ?? 0 })
     }
 
@@ -168,6 +182,7 @@ package final class CrashSweep: @unchecked Sendable {
         let world = World(unjudged, plant: injector)
         world.restartsAfter = .seconds(1)
         world.healing = { injector.heal() }
+        world.faultsLast = length
         let report = world.run()
         return (injector.hasHappened, report.troubles + complaints(report.verdict))
     }

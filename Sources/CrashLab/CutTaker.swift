@@ -44,6 +44,9 @@ final class CutTaker: Plant, TapListener {
 
     func watch(_ world: World) { self.world = world }
 
+    /// What comes now is no part of it.
+    func stop() { world = nil }
+
     func fileSystem(_ fileSystem: any FileSystem, of process: PlantedProcess) -> any FileSystem {
         let tap = Tap(fileSystem, CrashActor(process), self)
         return inner?.fileSystem(tap, of: process) ?? tap
@@ -54,6 +57,7 @@ final class CutTaker: Plant, TapListener {
     }
 
     func willCall(_ actor: CrashActor, _ operation: FileSystemError.Operation, _ path: DisplayPath) -> CallFate {
+        guard world != nil else { return .carriedOut }
         operations[actor.index].append(operation)
         take(CrashPlace(actor: actor, call: operations[actor.index].count, edge: .before))
         return .carriedOut
@@ -80,7 +84,7 @@ final class CutTaker: Plant, TapListener {
             image: world.disk.snapshot(), entryCount: state.2, judge: judge, moment: world.now, crew: world.crew,
             isContainerOpen: world.isContainerOpen, places: [place])
         if judge == nil, let image = cut.image {
-            cut.digest = image.readerDigest()
+            cut.digest = image.crashDigest()
             if !seenDigests.insert(cut.digest).inserted { cut.image = nil }
         }
         cuts.append(cut)

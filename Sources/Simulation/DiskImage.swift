@@ -236,7 +236,8 @@ extension DiskImage: Hashable {
         left.lastSerial == right.lastSerial && left.lastSequence == right.lastSequence
             && left.unsyncedCount == right.unsyncedCount && left.unsyncedLimit == right.unsyncedLimit
             && left.devices == right.devices && left.mounts == right.mounts
-            && left.model == right.model && left.renameAcrossDirectories == right.renameAcrossDirectories && left.freePlaces == right.freePlaces
+            && left.model == right.model && left.renameAcrossDirectories == right.renameAcrossDirectories
+            && left.freePlaces == right.freePlaces
             && left.places.elementsEqual(right.places) {
                 $0.number == $1.number && $0.nameCount == $1.nameCount && $0.openCount == $1.openCount
                     && $0.holdCount == $1.holdCount && $0.box == $1.box

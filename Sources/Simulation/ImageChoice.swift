@@ -49,7 +49,8 @@ package struct ImageChoice: Hashable, Sendable, CustomStringConvertible {
             switch rule {
             case .subset(let bits): "subset \(String(bits, radix: 2))"
             case .prefix(let count): "the first \(count)"
-            case .without(let first, let second): first == second ? "all but \(first)" : "all but \(first) and \(second)"
+            case .without(let first, let second):
+                first == second ? "all but \(first)" : "all but \(first) and \(second)"
             case .only(let first, let second): first == second ? "only \(first)" : "only \(first) and \(second)"
             case .names(let count, let bits): "the first \(count) names, bytes \(String(bits, radix: 2))"
             case .namesWithout(let count, let first, let second):

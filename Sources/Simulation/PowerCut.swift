@@ -37,6 +37,12 @@ package final class PowerCut {
     private var files: [File] = []
     private var slotPlaces: [UInt64] = []
     private var baseSlots: [InodeNumber?] = []
+    /// Under which of the loose directories a slot is; -1 for none.
+    private var slotLoose: [Int] = []
+    /// What the name of a directory adds; 0 for a file's.
+    private var slotMarkers: [UInt64] = []
+    /// Directories whose own names are unsynced, and those in them; each behind the one that it is in.
+    private var looseFolders: [(slot: Int, number: InodeNumber, parent: Int)] = []
     private var actions: [[Action]] = []
     private var baseDigest: UInt64 = 0
     private var fileOfPlace: [Int]
@@ -44,6 +50,7 @@ package final class PowerCut {
     // Kept from image to image.
     private var slots: [InodeNumber?] = []
     private var masks: [UInt64] = []
+    private var isVisible: [Bool] = []
     private var counts: [Int32]
     private var sums: [UInt64]
     private static let mostDataUnits = 60
@@ -75,7 +82,9 @@ package final class PowerCut {
     package var unitCount: Int { units.count }
 
     /// The files with unsynced bytes, each with its units, in the order of their first.
-    var dataFiles: [(number: InodeNumber, units: [Int])] { files.filter { !$0.units.isEmpty }.map { ($0.number, $0.units) } }
+    var dataFiles: [(number: InodeNumber, units: [Int])] {
+        files.filter { !$0.units.isEmpty }.map { ($0.number, $0.units) }
+    }
 
     // MARK: Preparing
 
@@ -87,51 +96,138 @@ package final class PowerCut {
         return fileOfPlace[number.place]
     }
 
+    /// Where a directory is, and under which of the loose ones; those may be there or not.
+    private struct Folder {
+        var place: UInt64
+        var loose: Int
+    }
+
+    private struct LooseLeaf {
+        var leaf: DiskImage.Leaf
+        var loose: Int
+    }
+
+    /// What is known of the durable tree while it is walked.
+    private struct Walk {
+        var isLoose: [Bool]
+        var folders: [Folder?]
+        var leaves: [LooseLeaf] = []
+        var slotOfPlace: [UInt64: Int] = [:]
+    }
+
     private func prepare() {
+        var walk = Walk(
+            isLoose: Array(repeating: false, count: image.places.count),
+            folders: Array(repeating: nil, count: image.places.count))
         for (index, unit) in units.enumerated() {
             for change in unit.changes {
-                if let child = change.child {
-                    if image[child].kind == .directory { isSimple = false }
-                    _ = fileIndex(child)
-                } else {
+                guard let child = change.child else {
                     files[fileIndex(change.inode)].units.append(index)
+                    continue
                 }
+                if image[child].kind == .directory { walk.isLoose[child.place] = true } else { _ = fileIndex(child) }
             }
         }
         if files.contains(where: { $0.units.count > Self.mostDataUnits }) { isSimple = false }
+        walk.folders[DiskImage.root.place] = Folder(place: 0, loose: -1)
+        visit(DiskImage.root, &walk)
+        for unit in units {
+            for change in unit.changes { place(change, &walk) }
+        }
         guard isSimple else { return }
-        var placeOfDirectory = [UInt64?](repeating: nil, count: image.places.count)
-        var leaves: [DiskImage.Leaf] = []
-        baseDigest = image.walk(
-            .durable,
-            leaf: {
-                leaves.append($0)
-                counts[$0.inode.place] += 1
-                sums[$0.inode.place] &+= $0.place
-            }, directory: { placeOfDirectory[$0.place] = $1 })
-        var slotOfPlace: [UInt64: Int] = [:]
-        for leaf in leaves {
-            // Of a name that a change touches, the file is among those that changes touch: or another one took its name.
+        for item in walk.leaves where item.loose >= 0 { _ = fileIndex(item.leaf.inode) }
+        for item in walk.leaves {
+            counts[item.leaf.inode.place] += 1
+            sums[item.leaf.inode.place] &+= item.leaf.place
+        }
+        for item in walk.leaves {
+            let leaf = item.leaf
             if fileOfPlace[leaf.inode.place] >= 0 {
-                slotOfPlace[leaf.place] = slotPlaces.count
-                slotPlaces.append(leaf.place)
-                baseSlots.append(leaf.inode)
+                _ = addSlot(leaf.place, leaf.inode, loose: item.loose, marker: 0, &walk)
             } else {
                 baseDigest &+= ReaderDigest.part(
                     place: leaf.place, content: image.contentHash(leaf.inode, .durable),
                     count: counts[leaf.inode.place], places: sums[leaf.inode.place])
             }
         }
+        prepareActions(&walk)
+        for index in counts.indices { (counts[index], sums[index]) = (0, 0) }
+        masks = Array(repeating: 0, count: files.count)
+        isVisible = Array(repeating: false, count: looseFolders.count)
+    }
+
+    private func addSlot(
+        _ place: UInt64, _ base: InodeNumber?, loose: Int, marker: UInt64, _ walk: inout Walk
+    ) -> Int {
+        walk.slotOfPlace[place] = slotPlaces.count
+        slotPlaces.append(place)
+        slotLoose.append(loose)
+        slotMarkers.append(marker)
+        baseSlots.append(base)
+        return slotPlaces.count - 1
+    }
+
+    /// The names in a directory whose place is known, as they are durable.
+    private func visit(_ directory: InodeNumber, _ walk: inout Walk) {
+        guard let folder = walk.folders[directory.place] else { return }
+        image[directory].table.forEach(in: .durable) { name, child in
+            let place = ReaderDigest.place(name, in: folder.place)
+            guard image[child].kind == .directory else {
+                let leaf = DiskImage.Leaf(place: place, directory: directory, name: name, inode: child)
+                walk.leaves.append(LooseLeaf(leaf: leaf, loose: folder.loose))
+                return true
+            }
+            if walk.isLoose[child.place] || folder.loose >= 0 {
+                addLoose(child, place, base: child, in: folder, &walk)
+            } else {
+                baseDigest &+= ReaderDigest.mixed(place ^ ReaderDigest.marker(image[child]))
+                walk.folders[child.place] = Folder(place: place, loose: -1)
+                visit(child, &walk)
+            }
+            return true
+        }
+    }
+
+    private func addLoose(
+        _ directory: InodeNumber, _ place: UInt64, base: InodeNumber?, in parent: Folder, _ walk: inout Walk
+    ) {
+        // Another one was there before: then two of them share their places.
+        if walk.slotOfPlace[place] != nil { isSimple = false }
+        let marker = ReaderDigest.mixed(place ^ ReaderDigest.marker(image[directory]))
+        let slot = addSlot(place, base, loose: parent.loose, marker: marker, &walk)
+        walk.folders[directory.place] = Folder(place: place, loose: looseFolders.count)
+        looseFolders.append((slot, directory, parent.loose))
+        visit(directory, &walk)
+    }
+
+    /// Finds the place of a directory that is made in a change. One that moves is more than is kept up with here.
+    private func place(_ change: UnsyncedChange, _ walk: inout Walk) {
+        guard let child = change.child, image[child].kind == .directory else { return }
+        guard let parent = walk.folders[change.inode.place] else {
+            isSimple = false
+            return
+        }
+        switch change.change {
+        case .addName(let name, _), .removeName(let name, _):
+            let place = ReaderDigest.place(name, in: parent.place)
+            if let known = walk.folders[child.place] {
+                if known.place != place { isSimple = false }
+            } else {
+                addLoose(child, place, base: nil, in: parent, &walk)
+            }
+        case .rename, .write, .truncate: isSimple = false
+        }
+    }
+
+    private func prepareActions(_ walk: inout Walk) {
         func slot(_ name: FileName, _ directory: InodeNumber) -> Int? {
-            guard let place = placeOfDirectory[directory.place] else { return nil }
-            let key = ReaderDigest.place(name, in: place)
-            if let found = slotOfPlace[key] { return found }
+            // In a directory that is gone for good nobody sees anything.
+            guard let folder = walk.folders[directory.place] else { return nil }
+            let key = ReaderDigest.place(name, in: folder.place)
+            if let found = walk.slotOfPlace[key] { return found }
             // Taken by a file that no change is about: none of ours does that.
             if image[directory].table[name, .durable] != nil { isSimple = false }
-            slotOfPlace[key] = slotPlaces.count
-            slotPlaces.append(key)
-            baseSlots.append(nil)
-            return slotPlaces.count - 1
+            return addSlot(key, nil, loose: folder.loose, marker: 0, &walk)
         }
         var bits = [Int](repeating: 0, count: files.count)
         for unit in units {
@@ -153,8 +249,6 @@ package final class PowerCut {
             }
             actions.append(found)
         }
-        for index in counts.indices { (counts[index], sums[index]) = (0, 0) }
-        masks = Array(repeating: 0, count: files.count)
     }
 
     // MARK: One image
@@ -174,12 +268,23 @@ package final class PowerCut {
                 }
             }
         }
-        for index in slots.indices {
-            guard let inode = slots[index] else { continue }
-            counts[inode.place] += 1
-            sums[inode.place] &+= slotPlaces[index]
+        for (index, folder) in looseFolders.enumerated() {
+            isVisible[index] =
+                slots[folder.slot] == folder.number && (folder.parent < 0 || isVisible[folder.parent])
         }
         var digest = baseDigest
+        for index in slots.indices {
+            guard let inode = slots[index] else { continue }
+            if slotLoose[index] >= 0, !isVisible[slotLoose[index]] {
+                slots[index] = nil
+            } else if slotMarkers[index] != 0 {
+                digest &+= slotMarkers[index]
+                slots[index] = nil
+            } else {
+                counts[inode.place] += 1
+                sums[inode.place] &+= slotPlaces[index]
+            }
+        }
         for index in slots.indices {
             guard let inode = slots[index] else { continue }
             let file = fileOfPlace[inode.place]
@@ -223,6 +328,25 @@ package final class PowerCut {
         }
         image.restartFromDurable()
         return image
+    }
+
+    /// Every unsynced change, a line each, with whether it is there.
+    package func listing(_ choice: ImageChoice) -> [String] {
+        units.enumerated().flatMap { index, unit in
+            unit.changes.map { change in
+                let what =
+                    switch change.change {
+                    case .addName(let name, let inode): "add \(name) for \(inode.place)"
+                    case .removeName(let name, let inode): "remove \(name) of \(inode.place)"
+                    case .rename(let name, let newName, let inode): "rename \(name) to \(newName) of \(inode.place)"
+                    case .write(let offset, let bytes): "write \(bytes.count) bytes at \(offset)"
+                    case .truncate(let byteCount): "truncate to \(byteCount) bytes"
+                    }
+                let isTorn = choice.tear?.unit == index
+                return "\(choice.keeps(index, unit) ? "+" : "-") \(index) in \(change.inode.place): \(what)"
+                    + (isTorn ? ", torn" : "")
+            }
+        }
     }
 
     /// How long the write of a unit is; `nil` for anything else.

@@ -25,7 +25,8 @@ extension LabTool {
             Option("--errors", section: "What is tried", help: "Every call fails, once or from then on."),
             Option(
                 "--model", .choice(DiskModel.allCases.map(\.word) + ["all"]), "MODEL", default: "all",
-                section: "What is tried", help: "What the power may leave: posix, ordered (ext4, xfs), cow (btrfs, APFS)."),
+                section: "What is tried",
+                help: "What the power may leave: posix, ordered (ext4, xfs), cow (btrfs, APFS)."),
             Option(
                 "--at", .text, "PLACE", section: "What is tried",
                 help: "Only this, as a failure names it: power:posix:phone:57:after:12."),

@@ -30,6 +30,14 @@ package struct Recovery: Sendable {
 }
 
 extension World {
+    /// What lies on the disk, a line each: for a person who looks for the reason.
+    package var listing: [String] {
+        disk.paths().compactMap { path in
+            guard let status = disk.status(path), status.kind != .directory else { return nil }
+            return "\(path), \(status.byteCount) bytes" + (status.linkCount > 1 ? ", \(status.linkCount) names" : "")
+        }
+    }
+
     package var crew: Crew { Crew(builds: seats.map(\.build), servedWatch: servedWatch) }
     package var now: Moment { clock.now }
     package var isContainerOpen: Bool { conditions.container == .open }
@@ -56,8 +64,7 @@ extension World {
         for seat in seats.dropFirst() { start(seat) }
         isSettled = true
         queue.add(.giveUp, at: clock.now + patience)
-        let newest = seats.map(\.build.writes).max() ?? 1
-        upgradesTo = seats.contains { $0.build.understands < newest } ? newest : nil
+        upgradesTo = isTooOld ? newest : nil
         runEvents()
         if history.troubles.isEmpty { rest() }
         return Recovery(
@@ -68,20 +75,19 @@ extension World {
     /// Whether all that is left waits for a newer build: in staging, with its recordings on the watch.
     func onlyTheUnknownIsLeft() -> Bool {
         let waiting = disk.count(places.phoneHome + "/staging")
-        return waiting > 0 && disk.count(places.watchHome(servedWatch) + "/recordings") <= waiting
-            && disk.count(places.phoneHome + "/inbox") == 0 && disk.count(places.spool(servedWatch) + "/to-phone") == 0
-            && disk.count(places.spool(servedWatch) + "/to-watch") == 0
+        guard waiting > 0, disk.count(places.watchHome(servedWatch) + "/recordings") <= waiting,
+            disk.count(places.phoneHome + "/inbox") == 0
+        else { return false }
+        let isSpoolEmpty = ["/to-phone", "/to-watch"].allSatisfy { disk.count(places.spool(servedWatch) + $0) == 0 }
+        // What nobody can use may lie in the spool for ever.
+        return isSpoolEmpty || clock.now.since(.zero) > .seconds(2 * EngineTiming.rescanSeconds)
     }
 
     /// The newer builds come.
     func upgrade(to version: Int) {
         upgradesTo = nil
         lookBeforeUpgrade = (history.entries.count, census())
-        for seat in seats where seat.build.understands < version {
-            stop(seat)
-            seat.build.understands = version
-            start(seat)
-        }
+        bringBuilds(version)
     }
 
     /// Nothing stands in the way of anybody any more.
@@ -94,10 +100,22 @@ extension World {
             start(seat)
             wake(seat, at: clock.now)
         }
-        let newest = seats.map(\.build.writes).max() ?? 1
-        for seat in seats where seat.build.understands < newest {
+        if isTooOld { bringBuilds(newest) }
+    }
+
+    private var newest: Int { seats.map(\.build.writes).max() ?? 1 }
+
+    /// Whether the phone does not understand what a watch writes, or a watch what the phone writes.
+    private var isTooOld: Bool {
+        seats.dropFirst().contains {
+            $0.build.writes > phone.build.understands || phone.build.writes > $0.build.understands
+        }
+    }
+
+    private func bringBuilds(_ version: Int) {
+        for seat in seats where seat.build.understands < version {
             stop(seat)
-            seat.build.understands = newest
+            seat.build.understands = version
             start(seat)
         }
     }

@@ -57,6 +57,8 @@ package final class World {
     package var restartsAfter: Duration?
     /// Called when the scenario is over and everything is healed; without it nothing is healed that the scenario leaves broken.
     package var healing: (() -> Void)?
+    /// It is over not before this, also where everything has drained by then.
+    package var faultsLast = Duration.zero
     /// In a recovery that waits for builds that understand more: which version they will understand.
     var upgradesTo: Int?
     /// What lay there when they came, and how much had been told until then.
@@ -147,7 +149,7 @@ package final class World {
         for moment in scenario.expectedMoments { queue.add(.expectation(moment), at: .zero + moment) }
         let last = scenario.steps.last?.at ?? .zero
         let end = scenario.settledAt ?? last
-        queue.add(.faultsEnd, at: .zero + max(end, last, scenario.expectedMoments.last ?? .zero))
+        queue.add(.faultsEnd, at: .zero + max(faultsLast, end, last, scenario.expectedMoments.last ?? .zero))
         runEvents()
         return finish()
     }
@@ -180,7 +182,14 @@ package final class World {
             }
             if scenario.settledAt != nil || healing != nil { tell(.faultsEnded) }
             queue.add(.giveUp, at: clock.now + patience)
-        case .giveUp: isOver = true
+        case .giveUp:
+            if let upgradesTo {
+                // Something else than what waits for them keeps it from draining; with them it has its time once more.
+                upgrade(to: upgradesTo)
+                queue.add(.giveUp, at: clock.now + patience)
+            } else {
+                isOver = true
+            }
         case .restart(let index): start(seats[index])
         case .wake(let index, let number):
             let seat = seats[index]
