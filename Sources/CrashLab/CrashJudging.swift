@@ -4,8 +4,8 @@ import Scenarios
 import Simulation
 import Spooling
 
-// The judge hears what happened until the crash, the crash, and what the recovery came to. The recovery was played once for a
-// disk; who came to that disk on different ways is judged for each of them.
+// The judge hears what happened until the crash, the crash, and what the recovery came to. The recovery was played once
+// for a disk; who came to that disk on different ways is judged for each of them.
 
 enum Crash {
     case kill, power

@@ -1,8 +1,8 @@
 package import Simulation
 package import Spooling
 
-// Names of places, as a person reads them and pastes them: `phone:12:before` is before the twelfth call that the phone makes
-// in the run, over all its lives.
+// Names of places, as a person reads them and pastes them: `phone:12:before` is before the twelfth call that the phone
+// makes in the run, over all its lives.
 
 /// Who makes calls.
 package enum CrashActor: String, Hashable, Sendable, CaseIterable {

@@ -46,7 +46,8 @@ package struct CrashSection: Sendable {
     }
 }
 
-/// A place for each result of work that is spread over threads: every index is written by the one thread that works on it.
+/// A place for each result of work that is spread over threads: every index is written by the one thread that works on
+/// it.
 final class Slots<Value: Sendable>: @unchecked Sendable {
     private let values: UnsafeMutableBufferPointer<Value?>
 

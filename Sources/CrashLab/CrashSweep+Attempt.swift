@@ -5,6 +5,7 @@ import Simulation
 extension CrashSweep {
     /// What did not hold; `nil` when the scenario has no such place, or the place no such image.
     package func repeated(_ attempt: CrashAttempt) -> [String]? {
+        _ = cuts(.posix)
         switch attempt {
         case .kill(let place):
             guard let cut = cut(at: place, .posix), let image = cut.image else { return nil }

@@ -46,7 +46,8 @@ extension CrashSweep {
         return section
     }
 
-    /// A sweep ends only when the scenario passes with nothing injected: behind the last call that each process made before.
+    /// A sweep ends only when the scenario passes with nothing injected: behind the last call that each process made
+    /// before.
     private func endSweeps(_ section: inout CrashSection) {
         for actor in CrashActor.allCases {
             let call = operations[actor.index].count + 1

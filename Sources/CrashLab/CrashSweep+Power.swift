@@ -119,8 +119,8 @@ extension CrashSweep {
         let bits = sampled.reduce(0.0) { $0 + $1.cut.allowedBits } / Double(sampled.count)
         let tried = sampled.reduce(0) { $0 + $1.rawCount } / sampled.count
         return [
-            "every image of \(images.count - sampled.count) of \(images.count) cuts; of the other \(sampled.count), with more than "
-                + "\(PowerCut.fewUnits) unsynced changes, some \(tried) of 2^\(Int(bits)) each (2^\(Int(most)) at most)"
+            "every image of \(images.count - sampled.count) of \(images.count) cuts; of the other \(sampled.count), "
+                + "with more than \(PowerCut.fewUnits) unsynced changes, some \(tried) of 2^\(Int(bits)) each (2^\(Int(most)) at most)"
         ]
     }
 }

@@ -24,7 +24,8 @@ struct RecoveryKey: Hashable, Sendable {
     var crew: Crew
 }
 
-/// Watches one run, and keeps every moment at which it could crash. The disk is kept by sharing it, so that costs little.
+/// Watches one run, and keeps every moment at which it could crash. The disk is kept by sharing it, so that costs
+/// little.
 final class CutTaker: Plant, TapListener {
     private(set) var cuts: [Cut] = []
     /// By actor.
@@ -103,12 +104,18 @@ final class Injector: Plant, TapListener {
     private var counts = Array(repeating: 0, count: CrashActor.allCases.count)
     /// Whether it came to that.
     private(set) var hasHappened = false
+    private var failedCount = 0
     private var isHealed = false
+    private weak var world: World?
+    /// A fault that lasts for days would be tried for days, and say nothing new.
+    private static let mostFailures = 1_000
 
     init(_ what: What, _ inner: (any Plant)?) {
         self.what = what
         self.inner = inner
     }
+
+    func watch(_ world: World) { self.world = world }
 
     /// Nothing goes wrong any more.
     func heal() { isHealed = true }
@@ -129,12 +136,15 @@ final class Injector: Plant, TapListener {
         case .kill(let place):
             guard place.actor == actor, place.call == counts[actor.index] else { return .carriedOut }
             hasHappened = true
+            world?.restartsAfter = .seconds(1)
             return place.edge == .before ? .dieBefore : .dieAfter
         case .error(let wanted, let call, let error, let lasting):
-            guard wanted == actor, lasting ? counts[actor.index] >= call : counts[actor.index] == call,
+            guard wanted == actor, failedCount < Self.mostFailures,
+                lasting ? counts[actor.index] >= call : counts[actor.index] == call,
                 error.fits(operation)
             else { return .carriedOut }
             hasHappened = true
+            failedCount += 1
             return error.fate
         }
     }

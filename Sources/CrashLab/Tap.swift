@@ -1,8 +1,8 @@
 import Simulation
 import Spooling
 
-// Between a process of the virtual world and its disk: every call is announced before and after, and may be turned into a
-// death, an error, or half of itself. It numbers nothing and decides nothing.
+// Between a process of the virtual world and its disk: every call is announced before and after, and may be turned into
+// a death, an error, or half of itself. It numbers nothing and decides nothing.
 
 /// What becomes of one call.
 enum CallFate {

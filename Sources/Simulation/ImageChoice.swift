@@ -1,6 +1,7 @@
-// Which images of a cut are tried. Up to twelve unsynced changes: every image that the model allows. Above that: all prefixes,
-// all omissions of one and of two changes, and everything lost but one or two; under the models with an order, all prefixes
-// with the bytes of every one, every two, and all unsynced writes missing. Writes are torn on top of that, one at a time.
+// Which images of a cut are tried. Up to twelve unsynced changes: every image that the model allows. Above that: all
+// prefixes, all omissions of one and of two changes, and everything lost but one or two; under the models with an
+// order, all prefixes with the bytes of every one, every two, and all unsynced writes missing. Writes are torn on top
+// of that, one at a time.
 
 /// One choice of what is kept of the unsynced changes.
 package struct ImageChoice: Hashable, Sendable, CustomStringConvertible {
@@ -81,7 +82,8 @@ extension PowerCut {
         }
     }
 
-    /// The images of this cut, in an order that depends on the disk alone. The first is what was synced and nothing else.
+    /// The images of this cut, in an order that depends on the disk alone. The first is what was synced and nothing
+    /// else.
     package func choices() -> [ImageChoice] {
         var found: [ImageChoice] = []
         func add(_ rule: ImageChoice.Rule, _ tear: ImageChoice.Tear? = nil) {

@@ -1,11 +1,11 @@
 import Spooling
 
-// Everything that a cut of the power may leave at one moment, under the model of the disk: an image for each choice among
-// the unsynced changes, each with its digest before anything is put together.
+// Everything that a cut of the power may leave at one moment, under the model of the disk: an image for each choice
+// among the unsynced changes, each with its digest before anything is put together.
 //
-// The digest of an image is a sum over the names in it, so what no unsynced change touches is added up once; an image costs
-// what its choice costs. Where directories themselves are unsynced (the first start of all), or a file has more unsynced writes
-// than bits are kept for, the image is put together instead.
+// The digest of an image is a sum over the names in it, so what no unsynced change touches is added up once; an image
+// costs what its choice costs. Where directories themselves are unsynced (the first start of all), or a file has more
+// unsynced writes than bits are kept for, the image is put together instead.
 
 package final class PowerCut {
     /// One step of the model: a change, or both halves of a rename where that is one.

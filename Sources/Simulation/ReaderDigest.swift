@@ -1,9 +1,9 @@
 import Spooling
 
-// What a reader of the disk sees, as a number: the tree of names, what lies under each, and which names are one file. Not
-// inode numbers, not what is unsynced. Two disks with the same number are the same to a daemon that starts on them, apart
-// from the order of its listings, which no decision may depend on. (64 bits: among a million disks one pair collides with a
-// chance of one in forty million, and would cost that one disk its check.)
+// What a reader of the disk sees, as a number: the tree of names, what lies under each, and which names are one file.
+// Not inode numbers, not what is unsynced. Two disks with the same number are the same to a daemon that starts on them,
+// apart from the order of its listings, which no decision may depend on. (64 bits: among a million disks one pair
+// collides with a chance of one in forty million, and would cost that one disk its check.)
 
 enum ReaderDigest {
     static func mixed(_ value: UInt64) -> UInt64 {
@@ -94,8 +94,9 @@ extension DiskImage {
         return content ^ ReaderDigest.marker(inode)
     }
 
-    /// What a reader sees now, and what he would see if the power went now and took everything unsynced: tells apart where
-    /// daemons can start after a kill. (How the unsynced is made up is left out: a sync covers all of a file or directory.)
+    /// What a reader sees now, and what he would see if the power went now and took everything unsynced: tells apart
+    /// where daemons can start after a kill. (How the unsynced is made up is left out: a sync covers all of a file or
+    /// directory.)
     package func crashDigest() -> UInt64 {
         ReaderDigest.mixed(readerDigest()) &+ readerDigest(.durable)
     }

@@ -5,8 +5,8 @@ package import Scenarios
 package import Spooling
 
 // What comes after a crash: both daemons start anew on what the disk holds, nothing stands in their way any more, and
-// everything drains. The time of a recovery begins at zero, as a machine's does that was switched on again; so what happens is a
-// function of the disk and of who starts on it, whatever was before.
+// everything drains. The time of a recovery begins at zero, as a machine's does that was switched on again; so what
+// happens is a function of the disk and of who starts on it, whatever was before.
 
 /// Who runs on a disk.
 package struct Crew: Hashable, Sendable {
@@ -57,8 +57,8 @@ extension World {
 
     /// Starts both, and runs until nothing is owed or the time to drain is up.
     ///
-    /// While something waits in staging that the phone does not understand, what else is owed drains first; then a census is
-    /// told, and the builds are replaced by some that understand everything.
+    /// While something waits in staging that the phone does not understand, what else is owed drains first; then a
+    /// census is told, and the builds are replaced by some that understand everything.
     package func recover() -> Recovery {
         start(phone)
         for seat in seats.dropFirst() { start(seat) }
@@ -147,6 +147,7 @@ extension Scenario {
         copy.settings.link = .clean
         copy.steps = steps.filter { if case .record = $0.step { true } else { false } }
         copy.expectations = []
+        copy.settings.drainWithin = nil
         copy.settings.watchCapacityByteCount = nil
         copy.settings.phoneCapacityByteCount = nil
         return copy
