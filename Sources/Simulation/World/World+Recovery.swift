@@ -86,7 +86,6 @@ extension World {
     /// The newer builds come.
     func upgrade(to version: Int) {
         upgradesTo = nil
-        lookBeforeUpgrade = (history.entries.count, census())
         bringBuilds(version)
     }
 
@@ -95,7 +94,11 @@ extension World {
         disk.removeLimits()
         if conditions.container != .open { tell(.containerOpened) }
         conditions = LinkConditions()
+        restartsAfter = .seconds(1)
         for seat in seats {
+            // Kills that the scenario ordered, and that a fault has kept from being reached.
+            seat.waitingKills = []
+            seat.instrument?.injections = []
             seat.engine?.follow(conditions, at: clock.now)
             start(seat)
             wake(seat, at: clock.now)

@@ -163,7 +163,10 @@ package final class World {
                     isOver = true
                     break
                 }
-                if let upgradesTo, onlyTheUnknownIsLeft() { upgrade(to: upgradesTo) }
+                if let upgradesTo, onlyTheUnknownIsLeft() {
+                    lookBeforeUpgrade = (history.entries.count, census())
+                    upgrade(to: upgradesTo)
+                }
                 clock.now = moment
             }
             carryOut(happening)
@@ -185,6 +188,7 @@ package final class World {
         case .giveUp:
             if let upgradesTo {
                 // Something else than what waits for them keeps it from draining; with them it has its time once more.
+                // (Nobody looks: of a recording whose `record` was killed, no judge knows that it waits.)
                 upgrade(to: upgradesTo)
                 queue.add(.giveUp, at: clock.now + patience)
             } else {
