@@ -58,6 +58,7 @@ extension PhoneEngine {
     private func prepare(_ order: IngestOrder) -> Note? {
         guard let file = staged[order.key], let id = order.key.id else { return nil }
         do throws(FileSystemError) {
+            if file.mayBeUnwritable, try !writeAnew(order.key, file) { return nil }
             let box = try file.file(in: staging, of: fileSystem)
             if order.replacing {
                 try container.setAside(
@@ -71,6 +72,41 @@ extension PhoneEngine {
             refused(order.key, error)
             return nil
         }
+    }
+
+    /// Copies a staged file into a new one, whose bytes a sync will write; `false` when it is gone over that. A crash between
+    /// the unlink and the publish costs a resend: the watch has it.
+    private func writeAnew(_ key: DeliveryKey, _ file: StagedFile) throws(FileSystemError) -> Bool {
+        let name = file.name.fileName
+        let source = try file.file(in: staging, of: fileSystem)
+        let byteCount = try fileSystem.status(of: source.file).byteCount
+        let copy = FileBox(try fileSystem.createTemporary(for: name, in: staging))
+        do throws(FileSystemError) {
+            _ = try carrier.copy(source.file, to: copy.file, byteCount: byteCount)
+        } catch {
+            _ = try? fileSystem.unlinkIfThere(name.partial, in: staging)
+            throw error
+        }
+        do throws(FileSystemError) {
+            try fileSystem.unlinkIfThere(name, in: staging)
+            try fileSystem.publish(name.partial, in: staging, as: name, in: staging)
+        } catch {
+            _ = try? fileSystem.unlinkIfThere(name.partial, in: staging)
+            // One of the two names may be left.
+            isStagingUntidy = true
+            staged[key] = nil
+            reportFailure(error, id: key.id)
+            tell(.lost(key))
+            return false
+        }
+        file.isNow(copy)
+        return true
+    }
+
+    /// A failed barrier may have taken the unsynced bytes of every file on that disk.
+    private func distrustStaged() {
+        // Each gets the same mark, so the order does not show.
+        for file in staged.values { file.mayBeUnwritable = true }
     }
 
     /// Rows `ingesting`, the cut, and the barrier for both.
@@ -94,6 +130,7 @@ extension PhoneEngine {
             }
         }
         let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging)
+        if failures.contains(where: { $0 != nil }) { distrustStaged() }
         if let error = settle(pending, failures[0]) {
             for note in cut { throwAway(note, error) }
             return notes.filter { note in !fresh.contains { $0.id == note.id } }

@@ -116,6 +116,7 @@ extension PhoneEngine {
         let file = StagedFile(
             name: name, place: .staging, content: NoteContent(envelope.seal),
             dictionaryBytes: waits == nil ? envelope.dictionaryBytes : [], isCut: false, box: nil)
+        file.mayBeUnwritable = true
         arrivedAgain(file, byteCount: byteCount, waits: waits)
     }
 

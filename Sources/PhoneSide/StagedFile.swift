@@ -16,6 +16,10 @@ final class StagedFile {
     private(set) var dictionaryBytes: [UInt8]
     /// Dictionary and seal are cut off, and a barrier of this process covered that and the row that says what is left.
     var isCut: Bool
+    /// Whether a later sync may say that its bytes are durable though nobody writes them any more: a barrier failed since it was
+    /// written, here or, for all that is known, in a process before (the kernel marks failed pages clean). Then it is written
+    /// anew before it is ingested.
+    var mayBeUnwritable = false
     /// Open while the delivery is on its way; a thousand that wait hold no descriptors.
     private var box: FileBox?
 
@@ -38,6 +42,12 @@ final class StagedFile {
         let opened = FileBox(try fileSystem.openOurs(name.fileName, in: staging).intoFile())
         box = opened
         return opened
+    }
+
+    /// The same bytes are in another file now.
+    func isNow(_ box: FileBox) {
+        self.box = box
+        mayBeUnwritable = false
     }
 
     /// Closes it and forgets the dictionary: it waits.
