@@ -15,14 +15,18 @@ package struct DaemonOptions {
     package var link: LinkFollower?
     /// End when this process is not the parent any more.
     package var parent: Int64?
+    /// Where to die, for a bench that tries each place.
+    package var death: CallDeath?
 
     /// What both daemons' `run` takes beside the options of their sides.
-    package static let options: [Option] = [
-        Option(
-            "--die-with", .integer(1...Int64(Int32.max)), "PID", section: "Replaying",
-            help: "End as by SIGHUP when process PID is not the parent any more, so that a bench leaves nothing behind."
-        )
-    ]
+    package static let options: [Option] =
+        [
+            Option(
+                "--die-with", .integer(1...Int64(Int32.max)), "PID", section: "Replaying",
+                help:
+                    "End as by SIGHUP when process PID is not the parent any more, so that a bench leaves nothing behind."
+            )
+        ] + CallDeath.options
 
     package init(toolName: String, side: Side, homePath: String) {
         self.toolName = toolName
@@ -40,6 +44,8 @@ package final class DaemonLoop {
     private let history: DaemonHistory
     private let started: Moment
     private let fileSystem: any FileSystem
+    /// The part of it that follows the link's file, if there is one.
+    private let steered: SteeredFileSystem?
     private var watchedGeneration = -1
     /// What the engine has not been told yet, and when it came.
     private var untold: (conditions: LinkConditions, moment: Moment)?
@@ -55,13 +61,18 @@ package final class DaemonLoop {
         if let parent = options.parent { loop.stop(without: parent) }
         history = DaemonHistory(side: options.side, isQuiet: options.isQuiet)
         started = clock.now()
-        fileSystem = options.link?.disk(of: options.side) ?? DiskFileSystem()
+        let disk = options.link?.disk(of: options.side) ?? DiskFileSystem()
+        steered = disk as? SteeredFileSystem
+        fileSystem = options.death?.disk(over: disk, of: options.side) ?? disk
         options.link?.watch(on: loop)
     }
 
     /// Opens the engine with `open`, runs it, and answers how the process ends.
     package func run(_ open: (Surroundings) throws(FolderError) -> any Engine) -> ExitCode {
-        defer { history.commit() }
+        defer {
+            history.commit()
+            options.death?.tell(fileSystem, toolName: options.toolName)
+        }
         let engine: any Engine
         switch openPatiently(open) {
         case .engine(let opened): engine = opened
@@ -107,7 +118,7 @@ package final class DaemonLoop {
         do throws(ScenarioError) {
             let now = clock.now()
             guard let steering = try link.changed(at: now) else { return }
-            (fileSystem as? SteeredFileSystem)?.follow(steering)
+            steered?.follow(steering)
             untold = (steering.conditions, now)
         } catch {
             history.record(.init(.failed, detail: "\(error); what was in force stays"))

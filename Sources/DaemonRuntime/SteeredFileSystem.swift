@@ -11,7 +11,8 @@
 // no block is left. A journal is outside the seam and does not count. Two daemons whose folders share a limit look at the
 // same folders, and may both take the last block: a real disk has no such race, and the pair does not depend on it.
 //
-// Without `--link FILE` a daemon uses `DiskFileSystem`, with nothing in between.
+// Without `--link FILE` a daemon uses `DiskFileSystem`, with nothing in between. `--die-at N` puts a second one of these
+// around either (`CallDeath`).
 
 import LinkFaults
 package import Spooling
@@ -32,7 +33,7 @@ package final class SteeredFileSystem {
     private var limits: [DiskLimit]
     /// The point of the order that is in force, and the calls since it is.
     private var point: DiePoint?
-    private var callCount = 0
+    private(set) var callCount = 0
     /// The highest number of an order that was taken in.
     private var lastNumber: Int
 

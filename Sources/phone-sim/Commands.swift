@@ -22,6 +22,7 @@ func run(_ command: ParsedCommand, _ paths: PairPaths) -> ExitCode {
     options.timeout = command.duration("--timeout")
     options.isQuiet = command.flag("--quiet")
     options.parent = command.integer("--die-with")
+    options.death = CallDeath(command)
     do throws(ScenarioError) {
         options.link = try LinkFollower(command)
     } catch {

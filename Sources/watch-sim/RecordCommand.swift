@@ -10,9 +10,11 @@ enum RecordCommand {
         let settings = RecorderSettings(
             payloadVersion: Int(clamping: command.integer("--payload-version") ?? 0),
             timeZoneID: command.text("--tz") ?? TimeZoneName.current())
+        let death = CallDeath(command)
         let disk: any FileSystem
         do throws(ScenarioError) {
-            disk = try LinkFollower.disk(limitedBy: command.text("--link"), of: .watch)
+            disk = death.disk(
+                over: try LinkFollower.disk(limitedBy: command.text("--link"), of: .watch), of: .watch)
         } catch {
             standardError("\(WatchTool.name) record: \(error)")
             return .malformedInput
@@ -44,6 +46,7 @@ enum RecordCommand {
                 standardError("\(WatchTool.name): not recorded: \(sources[index].name): \(error)")
             }
         }
+        death.tell(disk, toolName: "\(WatchTool.name) record")
         return isFailed ? .inputOutput : isMalformed ? .malformedInput : .held
     }
 

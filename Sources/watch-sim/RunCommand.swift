@@ -16,6 +16,7 @@ enum RunCommand {
         options.timeout = command.duration("--timeout")
         options.isQuiet = command.flag("--quiet")
         options.parent = command.integer("--die-with")
+        options.death = CallDeath(command)
         do throws(ScenarioError) {
             options.link = try LinkFollower(command)
         } catch {

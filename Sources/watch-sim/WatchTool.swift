@@ -70,7 +70,7 @@ enum WatchTool {
             Option(
                 "--link", .path, "FILE", section: "Replaying",
                 help: "The file that the daemons follow; of it, the sizes of the disks count here."),
-        ])
+        ] + CallDeath.options)
 
     private static let list = Command(
         name: "list", summary: "Show the recordings that are on the watch.",

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""A power cut at every call: a process dies before its n-th call to the disk, and that moment's image is checked.
+
+The same story as crash-live's, on an image of its own for each place. Nothing happens between the death and the cut, so
+the copy holds what the disk had at that call and nothing of what was only written. The second copy is made after a
+neighbour on the same disk has synced a file of its own: file systems then write down names, also those of files whose
+bytes they still hold back.
+"""
+import os, shutil, signal, threading, time
+
+import medium, pair as lib
+from cuts import Cut, Knowledge, MOST_PROBLEMS, Tally, check, numbers, setup
+from pair import Pair, Problem
+
+
+class Story:
+    """What every place begins with."""
+
+    def __init__(self, kind, folder, base):
+        self.kind, self.folder, self.base = kind, folder, base
+        self.sources = f"{base}/story"
+        os.makedirs(self.sources, exist_ok=True)
+        self.link = f"{self.sources}/link.json5"
+        with open(self.link, "w") as file:
+            file.write(lib.LINK)
+        self.bodies = lib.story_sources(self.sources)
+        self.empty, self.recorded = f"{folder}/empty", f"{folder}/recorded"
+        medium.make_image(self.empty, kind)
+        medium.clone(self.empty, self.recorded)
+        mount = f"{base}/template"
+        medium.mount_image(self.recorded, mount, kind)
+        told = lib.record_story(Pair(f"{mount}/pair", setup.binaries), self.sources)
+        medium.call_umount(mount)
+        assert [code for code, _ in told] == [0, 0], told
+        self.notes, self.future = told[0][1], told[1][1][0]
+        self.ids = self.notes + [self.future]
+
+
+def is_through(pair, story):
+    held = pair.container()
+    return all(note in held for note in story.notes) and not set(story.notes) & set(pair.recordings()) \
+        and [name[:26] for name in pair.staging()] == [story.future]
+
+
+def cut_at(story, victim, number, tally):
+    """Answers whether the place was reached. The cuts are checked, and what is broken stands in the tally."""
+    name = f"place-{next(numbers)}"
+    image, mount = f"{story.folder}/{name}", f"{story.base}/{name}"
+    medium.clone(story.empty if victim == "record" else story.recorded, image)
+    knowledge, cuts, daemons = Knowledge(), [], {}
+    knowledge.bodies = dict(zip(story.ids, story.bodies))
+    knowledge.all_bodies = set(story.bodies)
+    arguments = ["--die-at", str(number)]
+    medium.mount_image(image, mount, story.kind)
+    try:
+        pair = Pair(f"{mount}/pair", setup.binaries)
+        if victim == "record":
+            told = lib.record_story(pair, story.sources, *arguments)
+            knowledge.told = [note for _, ids in told for note in ids]
+            is_dead = any(code == -signal.SIGKILL for code, _ in told)
+        else:
+            knowledge.told = list(story.ids)
+            for side in ("phone", "watch"):
+                daemons[side] = getattr(pair, side)("--link", story.link, *(arguments if side == victim else []))
+            give_up = time.monotonic() + 15
+            while daemons[victim].poll() is None and not is_through(pair, story):
+                if time.monotonic() > give_up:
+                    raise Problem(f"P6: not through within 15 s without any death: {sorted(pair.recordings())}")
+                time.sleep(0.002)
+            is_dead = daemons[victim].poll() == -signal.SIGKILL
+        if is_dead:
+            cuts.append(Cut(story.kind, image, knowledge, story.folder))
+            with open(f"{mount}/neighbour", "wb") as file:
+                file.write(bytes(5_000))
+                file.flush()
+                os.fsync(file.fileno())
+            cuts.append(Cut(story.kind, image, knowledge, story.folder))
+    finally:
+        for daemon in daemons.values():
+            daemon.kill()
+            daemon.wait()
+        medium.call_umount(mount)
+        os.rmdir(mount)
+        os.unlink(image)
+    for index, cut in enumerate(cuts):
+        cut.place = f"{victim} before call {number}" + (", after a neighbour's sync" if index else "")
+        check(cut, tally, never)
+    return is_dead
+
+
+def sweep(kind, folder, base, jobs, stride, stopping):
+    """Every place of `record` and of both daemons."""
+    story, tally, began = Story(kind, folder, base), Tally(kind), time.monotonic()
+    for victim in ("record", "watch", "phone"):
+        state = {"next": 1, "unreached": 0, "reached": 0, "last": 0}
+
+        def work():
+            while True:
+                with tally.lock:
+                    if state["unreached"] >= lib.ENOUGH_UNREACHED or len(tally.problems) >= MOST_PROBLEMS \
+                            or stopping.is_set():
+                        return
+                    number = state["next"]
+                    state["next"] += stride
+                try:
+                    is_reached = cut_at(story, victim, number, tally)
+                except Exception as error:
+                    with tally.lock:
+                        tally.problems.append(f"{victim} before call {number}: {error}")
+                    print(f"BROKEN {kind}, {victim} before call {number}: {error!r}", flush=True)
+                    is_reached = True
+                with tally.lock:
+                    if is_reached:
+                        state["reached"] += 1
+                        state["unreached"] = 0
+                        state["last"] = max(state["last"], number)
+                    else:
+                        state["unreached"] += 1
+
+        workers = [threading.Thread(target=work) for _ in range(jobs)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        print(f"{kind}: {victim}, before call 1 to {state['last']}: {state['reached']} reached", flush=True)
+    for image in (story.empty, story.recorded):
+        os.unlink(image)
+    shutil.rmtree(story.sources)
+    seconds = time.monotonic() - began
+    print(f"{kind}: {tally.cuts} power cuts at places in {seconds:.1f} s, {tally.cuts / seconds:.1f} a second; "
+          f"{len(tally.problems)} broken", flush=True)
+    print("  at the cuts: " + ", ".join(f"{count} {what}" for what, count in sorted(tally.seen.items())), flush=True)
+    return tally
