@@ -89,7 +89,7 @@ def look(pair, cut, seen):
     seen["temporaries"] += len(pair.partials())
 
 
-def recover(pair, cut, path, submit):
+def recover(pair, cut, path, later):
     talk = {side: tempfile.TemporaryFile() for side in ("watch", "phone")}
     daemons = {"phone": pair.phone("--understands", "2", talk=talk["phone"]),
                "watch": pair.watch("--until-drained", "--timeout", "30s", talk=talk["watch"])}
@@ -101,7 +101,7 @@ def recover(pair, cut, path, submit):
     try:
         if cut.depth == 1 and dice.random() < 0.25:
             time.sleep(dice.uniform(0, 0.04))
-            submit(Cut(cut.kind, path, cut.knowledge, os.path.dirname(path), parent=cut))
+            later.append(Cut(cut.kind, path, cut.knowledge, os.path.dirname(path), parent=cut))
         code = lib.finish(daemons["watch"], 40, "the watch")
         if code != 0:
             raise Problem(f"P6: the watch ended with {code}, keeps {sorted(pair.recordings())}: {said('watch')}")
@@ -120,19 +120,20 @@ def recover(pair, cut, path, submit):
             file.close()
 
 
-def check(cut, tally, submit):
+def check(cut, tally):
+    """Mounts it, looks, lets the pair recover, and puts what it finds into the tally. The copy is gone afterwards."""
     # What was being recorded has told by now whose bytes are whose.
     cut.recording.wait(10)
     mount = f"{os.path.dirname(cut.name)}/../{os.path.basename(cut.name)}"
     untouched = cut.name + ".cut"
     medium.clone(cut.name, untouched)
-    seen = collections.Counter()
+    seen, later = collections.Counter(), []
     try:
         medium.mount_image(cut.name, mount, cut.kind)
         try:
             pair = Pair(f"{mount}/pair", setup.binaries)
             look(pair, cut, seen)
-            recover(pair, cut, cut.name, submit)
+            recover(pair, cut, cut.name, later)
             keep = [note for note in cut.told if note not in cut.asked]
             with cut.knowledge.lock:
                 bodies = dict(cut.knowledge.bodies)
@@ -170,3 +171,5 @@ def check(cut, tally, submit):
         tally.cuts += 1
         tally.nested += cut.depth > 1
         tally.seen.update(seen)
+    for inner in later:
+        check(inner, tally)

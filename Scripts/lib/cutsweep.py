@@ -56,7 +56,8 @@ def cut_at(story, victim, number, tally):
         pair = Pair(f"{mount}/pair", setup.binaries)
         if victim == "record":
             told = lib.record_story(pair, story.sources, *arguments)
-            knowledge.told = [note for _, ids in told for note in ids]
+            knowledge.bodies = dict(zip(told[0][1], story.bodies)) | dict(zip(told[1][1], story.bodies[3:]))
+            knowledge.told = list(knowledge.bodies)
             is_dead = any(code == -signal.SIGKILL for code, _ in told)
         else:
             knowledge.told = list(story.ids)
@@ -84,7 +85,7 @@ def cut_at(story, victim, number, tally):
         os.unlink(image)
     for index, cut in enumerate(cuts):
         cut.place = f"{victim} before call {number}" + (", after a neighbour's sync" if index else "")
-        check(cut, tally, never)
+        check(cut, tally)
     return is_dead
 
 

@@ -2,7 +2,7 @@
 """Loop devices, mounts and images for powercut: Linux, root. Everything lies below one folder in a mount namespace of this
 process, on loop devices that let go of their file by themselves: however this process ends, the kernel takes it all away.
 """
-import contextlib, ctypes, errno, fcntl, os, shutil, struct, subprocess, sys, threading
+import contextlib, ctypes, errno, fcntl, os, shutil, struct, subprocess, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
@@ -39,9 +39,13 @@ def call_mount(source, target, kind, flags=0, data=""):
 
 
 def call_umount(target, flags=0):
-    if libc.umount2(target.encode(), flags) != 0:
+    # A process that another thread starts has copies of this one's files until it runs its program: busy for a moment.
+    give_up = time.monotonic() + 5
+    while libc.umount2(target.encode(), flags) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"umount {target}: {os.strerror(number)}")
+        if number != errno.EBUSY or time.monotonic() > give_up:
+            raise OSError(number, f"umount {target}: {os.strerror(number)}")
+        time.sleep(0.005)
 
 
 def own_namespace():
