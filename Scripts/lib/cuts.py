@@ -31,7 +31,10 @@ class Knowledge:
 
 
 class Cut:
-    """A copy, and what was known just before it was made. What was asked for may have come in while it was made."""
+    """A copy, and what was known just before it was made. What was asked for may have come in while it was made.
+
+    Of a pair on two disks `source` is the one that lost power, as a copy is; the other is `add`ed once it is at rest.
+    """
 
     def __init__(self, kind, source, knowledge, folder, parent=None):
         self.kind, self.knowledge, self.name = kind, knowledge, f"{folder}/cut-{next(numbers)}"
@@ -42,8 +45,15 @@ class Cut:
         medium.clone(source, self.name)
         with knowledge.lock:
             self.asked = parent.asked if parent else set(knowledge.asked)
+        self.disks = [self.name]
         self.depth = parent.depth + 1 if parent else 1
         self.place = "during the recovery" if parent else "at a random moment"
+
+
+    def add(self, source, is_watch):
+        copy = self.name + ".other"
+        medium.clone(source, copy)
+        self.disks.insert(1 if is_watch else 0, copy)
 
 
 class Tally:
@@ -99,7 +109,7 @@ def recover(pair, cut, path, later):
         return talk[side].read()[-400:].decode("utf-8", "replace")
 
     try:
-        if cut.depth == 1 and dice.random() < 0.25:
+        if cut.depth == 1 and len(cut.disks) == 1 and dice.random() < 0.25:
             time.sleep(dice.uniform(0, 0.04))
             later.append(Cut(cut.kind, path, cut.knowledge, os.path.dirname(path), parent=cut))
         code = lib.finish(daemons["watch"], 40, "the watch")
@@ -125,11 +135,11 @@ def check(cut, tally):
     # What was being recorded has told by now whose bytes are whose.
     cut.recording.wait(10)
     mount = f"{os.path.dirname(cut.name)}/../{os.path.basename(cut.name)}"
-    untouched = cut.name + ".cut"
-    medium.clone(cut.name, untouched)
+    for disk in cut.disks:
+        medium.clone(disk, disk + ".cut")
     seen, later = collections.Counter(), []
     try:
-        medium.mount_image(cut.name, mount, cut.kind)
+        medium.mount_disks(cut.disks, mount, cut.kind)
         try:
             pair = Pair(f"{mount}/pair", setup.binaries)
             look(pair, cut, seen)
@@ -142,31 +152,33 @@ def check(cut, tally):
             pair.check_empty()
             if pair.partials():
                 raise Problem(f"P6: temporaries that nobody swept: {pair.partials()}")
-            states = pair.ledger("--understands", "2")
+            # Nothing was to be drained, and the phone was told to stop before it had made its home: nothing to ask it.
+            states = pair.ledger("--understands", "2") if keep or os.path.isdir(f"{pair.path}/phone") else {}
             wrong = {note: states.get(note) for note in keep if states.get(note) != "ingested"}
             if wrong:
                 raise Problem(f"P3: not ingested for the ledger: {wrong}")
             for name in pair.quarantine():
                 seen["set aside: " + name.split(".")[1]] += 1
         finally:
-            medium.call_umount(mount)
-            os.rmdir(mount)
+            medium.umount_disks(cut.disks, mount)
     except Exception as error:
         words = f"{cut.kind}, {cut.place}: " + (str(error) if isinstance(error, Problem) else traceback.format_exc())
         kept = f"{setup.keep}/{cut.kind}-{os.getpid()}-{os.path.basename(cut.name)}"
         os.makedirs(setup.keep, exist_ok=True)
         with tally.lock:
             if len(tally.problems) < MOST_PROBLEMS:
-                subprocess.run(["cp", "--sparse=always", untouched, kept + ".img"])
+                for number, disk in enumerate(cut.disks):
+                    subprocess.run(["cp", "--sparse=always", disk + ".cut", f"{kept}-{number}.img"])
                 with open(kept + ".json", "w") as file:
                     json.dump({"problem": words, "told": cut.told, "asked": sorted(cut.asked), "done": sorted(cut.done),
                                "byteCounts": {note: len(body) for note, body in cut.knowledge.bodies.items()}}, file)
-                words += f"\n  the image as the cut left it: {kept}.img (mount -o loop), what was known: {kept}.json"
+                words += f"\n  the image as the cut left it: {kept}-0.img (mount -o loop), what was known: {kept}.json"
             tally.problems.append(words)
         print(f"BROKEN {words}", flush=True)
     finally:
-        os.unlink(untouched)
-        os.unlink(cut.name)
+        for disk in cut.disks:
+            os.unlink(disk + ".cut")
+            os.unlink(disk)
     with tally.lock:
         tally.cuts += 1
         tally.nested += cut.depth > 1

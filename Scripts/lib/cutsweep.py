@@ -5,6 +5,10 @@ The same story as crash-live's, on an image of its own for each place. Nothing h
 the copy holds what the disk had at that call and nothing of what was only written. The second copy is made after a
 neighbour on the same disk has synced a file of its own: file systems then write down names, also those of files whose
 bytes they still hold back.
+
+On two disks, as a watch and a phone are two devices: only the disk of the one that died loses power. The other goes on
+with what it was told, until it is at rest, and all that it did is durable. The spool lies on the phone's disk. An ack that
+came before the note was durable is found here, where on one disk the watch's deletion would be taken back with it.
 """
 import os, shutil, signal, threading, time
 
@@ -16,8 +20,8 @@ from pair import Pair, Problem
 class Story:
     """What every place begins with."""
 
-    def __init__(self, kind, folder, base):
-        self.kind, self.folder, self.base = kind, folder, base
+    def __init__(self, kind, folder, base, has_two_disks):
+        self.kind, self.folder, self.base, self.has_two_disks = kind, folder, base, has_two_disks
         self.sources = f"{base}/story"
         os.makedirs(self.sources, exist_ok=True)
         self.link = f"{self.sources}/link.json5"
@@ -28,9 +32,10 @@ class Story:
         medium.make_image(self.empty, kind)
         medium.clone(self.empty, self.recorded)
         mount = f"{base}/template"
-        medium.mount_image(self.recorded, mount, kind)
+        recorded = [self.empty, self.recorded] if has_two_disks else [self.recorded]
+        medium.mount_disks(recorded, mount, kind)
         told = lib.record_story(Pair(f"{mount}/pair", setup.binaries), self.sources)
-        medium.call_umount(mount)
+        medium.umount_disks(recorded, mount)
         assert [code for code, _ in told] == [0, 0], told
         self.notes, self.future = told[0][1], told[1][1][0]
         self.ids = self.notes + [self.future]
@@ -42,16 +47,30 @@ def is_through(pair, story):
         and [name[:26] for name in pair.staging()] == [story.future]
 
 
+def come_to_rest(pair):
+    """Until the one that is left has done all that it can with what it has: nothing changed for a while."""
+    last, since = None, time.monotonic()
+    while time.monotonic() - since < 0.03:
+        now = (sorted(pair.recordings()), sorted(pair.container()), pair.to_watch())
+        if now != last:
+            last, since = now, time.monotonic()
+        time.sleep(0.003)
+
+
 def cut_at(story, victim, number, tally):
     """Answers whether the place was reached. The cuts are checked, and what is broken stands in the tally."""
     name = f"place-{next(numbers)}"
     image, mount = f"{story.folder}/{name}", f"{story.base}/{name}"
-    medium.clone(story.empty if victim == "record" else story.recorded, image)
+    medium.clone(story.empty if victim == "record" or story.has_two_disks else story.recorded, image)
+    disks = [image]
+    if story.has_two_disks:
+        disks.append(image + ".watch")
+        medium.clone(story.recorded, disks[1])
     knowledge, cuts, daemons = Knowledge(), [], {}
     knowledge.bodies = dict(zip(story.ids, story.bodies))
     knowledge.all_bodies = set(story.bodies)
     arguments = ["--die-at", str(number)]
-    medium.mount_image(image, mount, story.kind)
+    medium.mount_disks(disks, mount, story.kind)
     try:
         pair = Pair(f"{mount}/pair", setup.binaries)
         if victim == "record":
@@ -70,29 +89,39 @@ def cut_at(story, victim, number, tally):
                 time.sleep(0.002)
             is_dead = daemons[victim].poll() == -signal.SIGKILL
         if is_dead:
-            cuts.append(Cut(story.kind, image, knowledge, story.folder))
-            with open(f"{mount}/neighbour", "wb") as file:
+            dark = disks[-1] if victim == "watch" else image
+            lost = f"{mount}-watch" if story.has_two_disks and victim == "watch" else mount
+            cuts.append(Cut(story.kind, dark, knowledge, story.folder))
+            with open(f"{lost}/neighbour", "wb") as file:
                 file.write(bytes(5_000))
                 file.flush()
                 os.fsync(file.fileno())
-            cuts.append(Cut(story.kind, image, knowledge, story.folder))
+            cuts.append(Cut(story.kind, dark, knowledge, story.folder))
+            if story.has_two_disks:
+                come_to_rest(pair)
+                other = "phone" if victim == "watch" else "watch"
+                daemons[other].kill()
+                daemons[other].wait()
+                medium.sync_disk(f"{mount}-watch" if other == "watch" else mount)
+                for cut in cuts:
+                    cut.add(disks[1] if other == "watch" else image, is_watch=other == "watch")
     finally:
         for daemon in daemons.values():
             daemon.kill()
             daemon.wait()
-        medium.call_umount(mount)
-        os.rmdir(mount)
-        os.unlink(image)
+        medium.umount_disks(disks, mount)
+        for disk in disks:
+            os.unlink(disk)
     for index, cut in enumerate(cuts):
         cut.place = f"{victim} before call {number}" + (", after a neighbour's sync" if index else "")
         check(cut, tally)
     return is_dead
 
 
-def sweep(kind, folder, base, jobs, stride, stopping):
-    """Every place of `record` and of both daemons."""
-    story, tally, began = Story(kind, folder, base), Tally(kind), time.monotonic()
-    for victim in ("record", "watch", "phone"):
+def sweep(kind, folder, base, jobs, stride, has_two_disks, stopping):
+    """Every place of `record` and of both daemons. With two disks the two daemons only."""
+    story, tally, began = Story(kind, folder, base, has_two_disks), Tally(kind), time.monotonic()
+    for victim in ("watch", "phone") if has_two_disks else ("record", "watch", "phone"):
         state = {"next": 1, "unreached": 0, "reached": 0, "last": 0}
 
         def work():

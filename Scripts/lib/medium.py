@@ -7,7 +7,7 @@ import contextlib, ctypes, errno, fcntl, os, shutil, struct, subprocess, sys, th
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mount.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_char_p]
 
-CLONE_NEWNS, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x4000, 1 << 18, 2
+CLONE_NEWNS, MS_BIND, MS_REC, MS_PRIVATE, MNT_DETACH = 0x20000, 0x1000, 0x4000, 1 << 18, 2
 LOOP_SET_STATUS64, LOOP_GET_STATUS64, LOOP_CONFIGURE, LOOP_CTL_GET_FREE = 0x4C04, 0x4C05, 0x4C0A, 0x4C82
 LO_FLAGS_AUTOCLEAR, LO_FLAGS_DIRECT_IO = 4, 16
 # struct loop_info64: device, inode, rdevice, offset, sizelimit, number, encrypt type, key size, flags, names, key, init.
@@ -113,6 +113,41 @@ def mount_image(path, target, kind):
     os.makedirs(target, exist_ok=True)
     with loop_device(path) as device, mounting_btrfs if kind == "btrfs" else contextlib.nullcontext():
         call_mount(device, target, kind, 0, OPTIONS[kind])
+
+
+def mount_disks(disks, target, kind):
+    """A pair's disk at `target`; where there are two, `target`/pair/watch leads to the watch's own."""
+    mount_image(disks[0], target, kind)
+    if len(disks) > 1:
+        try:
+            mount_image(disks[1], target + "-watch", kind)
+            for folder in (f"{target}-watch/home", f"{target}/pair/watch"):
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            call_mount(f"{target}-watch/home", f"{target}/pair/watch", "none", MS_BIND)
+        except BaseException:
+            umount_disks(disks, target)
+            raise
+
+
+def umount_disks(disks, target):
+    if len(disks) > 1:
+        for path in (f"{target}/pair/watch", f"{target}-watch"):
+            if os.path.ismount(path):
+                call_umount(path)
+        if os.path.isdir(f"{target}-watch"):
+            os.rmdir(f"{target}-watch")
+    call_umount(target)
+    os.rmdir(target)
+
+
+def sync_disk(path):
+    """All that was written below a mount is on the medium when this returns."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        if libc.syncfs(handle) != 0:
+            raise OSError(ctypes.get_errno(), f"syncfs {path}")
+    finally:
+        os.close(handle)
 
 
 def make_image(path, kind):
