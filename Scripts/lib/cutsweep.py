@@ -9,8 +9,11 @@ bytes they still hold back.
 On two disks, as a watch and a phone are two devices: only the disk of the one that died loses power. The other goes on
 with what it was told, until it is at rest, and all that it did is durable. The spool lies on the phone's disk. An ack that
 came before the note was durable is found here, where on one disk the watch's deletion would be taken back with it.
+
+With a kill first the process dies once before, at some other call, and only of itself: what it had written and not synced is
+there for its next start, and looks durable. The power goes at a call of that start.
 """
-import os, shutil, signal, threading, time
+import os, random, shutil, signal, threading, time
 
 import medium, pair as lib
 from cuts import Cut, Knowledge, MOST_PROBLEMS, Tally, check, numbers, setup
@@ -20,8 +23,9 @@ from pair import Pair, Problem
 class Story:
     """What every place begins with."""
 
-    def __init__(self, kind, folder, base, has_two_disks):
+    def __init__(self, kind, folder, base, has_two_disks, kill_seed):
         self.kind, self.folder, self.base, self.has_two_disks = kind, folder, base, has_two_disks
+        self.kill_seed = kill_seed
         self.sources = f"{base}/story"
         os.makedirs(self.sources, exist_ok=True)
         self.link = f"{self.sources}/link.json5"
@@ -70,6 +74,7 @@ def cut_at(story, victim, number, tally):
     knowledge.bodies = dict(zip(story.ids, story.bodies))
     knowledge.all_bodies = set(story.bodies)
     arguments = ["--die-at", str(number)]
+    place = f"{victim} before call {number}"
     medium.mount_disks(disks, mount, story.kind)
     try:
         pair = Pair(f"{mount}/pair", setup.binaries)
@@ -80,10 +85,22 @@ def cut_at(story, victim, number, tally):
             is_dead = any(code == -signal.SIGKILL for code, _ in told)
         else:
             knowledge.told = list(story.ids)
+            kill_at = random.Random(f"{story.kill_seed} {victim} {number}").randint(1, 250)
+            first = ["--die-at", str(kill_at)] if story.kill_seed is not None else arguments
             for side in ("phone", "watch"):
-                daemons[side] = getattr(pair, side)("--link", story.link, *(arguments if side == victim else []))
+                daemons[side] = getattr(pair, side)("--link", story.link, *(first if side == victim else []))
             give_up = time.monotonic() + 15
-            while daemons[victim].poll() is None and not is_through(pair, story):
+            if story.kill_seed is not None:
+                place += f", killed before call {kill_at} first"
+                while daemons[victim].poll() is None and not is_through(pair, story):
+                    time.sleep(0.002)
+                daemons[victim].kill()
+                daemons[victim].wait()
+                daemons[victim] = getattr(pair, victim)("--link", story.link, *arguments)
+            # A start that has nothing to do makes calls all the same, until it waits.
+            idle_since = time.monotonic()
+            while daemons[victim].poll() is None and (
+                    not is_through(pair, story) or story.kill_seed is not None and time.monotonic() - idle_since < 0.1):
                 if time.monotonic() > give_up:
                     raise Problem(f"P6: not through within 15 s without any death: {sorted(pair.recordings())}")
                 time.sleep(0.002)
@@ -113,15 +130,15 @@ def cut_at(story, victim, number, tally):
         for disk in disks:
             os.unlink(disk)
     for index, cut in enumerate(cuts):
-        cut.place = f"{victim} before call {number}" + (", after a neighbour's sync" if index else "")
+        cut.place = place + (", after a neighbour's sync" if index else "")
         check(cut, tally)
     return is_dead
 
 
-def sweep(kind, folder, base, jobs, stride, has_two_disks, stopping):
-    """Every place of `record` and of both daemons. With two disks the two daemons only."""
-    story, tally, began = Story(kind, folder, base, has_two_disks), Tally(kind), time.monotonic()
-    for victim in ("watch", "phone") if has_two_disks else ("record", "watch", "phone"):
+def sweep(kind, folder, base, jobs, stride, has_two_disks, kill_seed, stopping):
+    """Every place of `record` and of both daemons. With two disks, or a kill first, of the two daemons only."""
+    story, tally, began = Story(kind, folder, base, has_two_disks, kill_seed), Tally(kind), time.monotonic()
+    for victim in ("watch", "phone") if has_two_disks or kill_seed is not None else ("record", "watch", "phone"):
         state = {"next": 1, "unreached": 0, "reached": 0, "last": 0}
 
         def work():
