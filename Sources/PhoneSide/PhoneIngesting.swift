@@ -105,8 +105,8 @@ extension PhoneEngine {
 
     /// A failed barrier may have taken the unsynced bytes of every file on that disk.
     private func distrustStaged() {
-        // Each gets the same mark, so the order does not show.
-        for file in staged.values { file.mayBeUnwritable = true }
+        // Each gets the same mark, so the order does not show. What is cut was covered by a barrier that succeeded.
+        for file in staged.values where !file.isCut { file.mayBeUnwritable = true }
     }
 
     /// Rows `ingesting`, the cut, and the barrier for both.

@@ -81,6 +81,7 @@ import Testing
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0, "\(output)")
-        #expect(output.contains("bad.json: refused") && output.contains("\(try Repository.catalogue().count) fit"), "\(output)")
+        let count = try Repository.catalogue().count
+        #expect(output.contains("bad.json: refused") && output.contains("\(count) fit"), "\(output)")
     }
 }
