@@ -51,6 +51,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
     var failedAcks: Set<ULID> = []
     /// Names of the spool's queue that were seen or heard of and not looked at yet, in order; the last is the next.
     var queue: [FileName] = []
+    /// Names that this phone took, of whose going the kernel will tell. Bounded; what is in here too long costs nothing but
+    /// that a name that comes back is met at the next full look.
+    var departed: [FileName] = []
     /// How far the present full look at the spool's queue has come; `nil` when none is under way.
     var lastLooked: FileName?
     /// Names that are not looked at again before the next full look, because they are not plain files of ours. Bounded.

@@ -44,6 +44,7 @@ extension PhoneEngine {
     /// When there are more than anybody wants to remember, a full look finds them, once those that are known went before
     /// them; until it began nothing new is remembered, or it would overtake what was not.
     func hearOf(_ name: FileName) {
+        if isOwnTaking(name) { return }
         guard spool != nil, !looks.queue, !name.isPartial, !refused.contains(name), !postponed.contains(name) else {
             return
         }
@@ -54,9 +55,17 @@ extension PhoneEngine {
         if queue.count < Self.mostQueued { queue.insertFalling(name) } else { looks.queue = true }
     }
 
+    /// Whether this is news of a name that went because we took it. It comes in the order of taking.
+    private func isOwnTaking(_ name: FileName) -> Bool {
+        guard let index = departed.prefix(8).firstIndex(of: name) else { return false }
+        departed.removeSubrange(...index)
+        return true
+    }
+
     /// A full look brings back what is still there.
     func forgetQueue() {
         queue = []
+        departed = []
         lastLooked = nil
         linkHolds = false
     }
@@ -173,6 +182,7 @@ extension PhoneEngine {
     ) throws(FileSystemError) -> FileBox {
         do {
             try fileSystem.publish(name, in: spool.toPhone, as: inboxName, in: inbox)
+            if departed.count < Self.mostQueued { departed.append(name) }
             return source
         } catch  where error.reason == .crossDevice {
             let copy = FileBox(try fileSystem.createTemporary(for: inboxName, in: inbox))

@@ -23,7 +23,8 @@ package struct HistoryDigest: Hashable, Sendable, CustomStringConvertible {
     }
 
     private mutating func add(_ event: PairEvent) {
-        mix(event.kind.rawValue)
+        // Its number among the cases: a digest compares runs of one build.
+        mix(withUnsafeBytes(of: event.kind) { UInt64($0[0]) })
         mix(event.phase == .intends ? 1 : 2)
         if let id = event.id {
             mix(id.high)

@@ -22,7 +22,7 @@ enum BenchCommand {
         var seed = firstSeed
         var digest: UInt64 = 0
         while verified < wanted {
-            let report = World(FullMix.scenario(seed: seed)).run()
+            let report = World(FullMix.scenario(seed: seed), trailCount: 8_192).run()
             guard report.outcome == .held else {
                 standardOutput("seed \(seed): \(report.outcome.rawValue)")
                 for line in report.complaints { standardOutput("    " + line) }

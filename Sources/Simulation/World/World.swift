@@ -72,9 +72,10 @@ package final class World {
 
     let plant: (any Plant)?
 
-    /// `plant` is a fault that is to be found.
+    /// `plant` is a fault that is to be found. `trailCount` is how many events are kept for explanations.
     package init(
-        _ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil, model: DiskModel = .posix
+        _ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil, model: DiskModel = .posix,
+        trailCount: Int = 65_536
     ) {
         self.scenario = scenario
         self.plant = plant
@@ -82,7 +83,7 @@ package final class World {
         random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
         history = RunHistory(
             scenario, policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin,
-            keepsEntries: keepsEntries)
+            keepsEntries: keepsEntries, trailCount: trailCount)
         instrumentsCalls = scenario.steps.contains {
             if case .kill(_, let point) = $0.step { point != .now } else { false }
         }
