@@ -58,9 +58,12 @@ extension PhoneEngine {
 
     private func recoverStaging() throws(FileSystemError) {
         for name in try fileSystem.sortedNames(in: staging) where !name.isPartial {
-            if let key = StagedName(name)?.key, node.knows(key) { continue }
             do {
-                try recoverStaged(name)
+                if let key = StagedName(name)?.key, node.knows(key) {
+                    if staged[key]?.name.fileName != name { try dropSecondCopy(name, of: key) }
+                } else {
+                    try recoverStaged(name)
+                }
             } catch {
                 switch error.reason {
                 case .refused, .isLink, .isDirectory:
@@ -72,6 +75,12 @@ extension PhoneEngine {
                 }
             }
         }
+    }
+
+    /// The same delivery came over two pairings: it is kept once (P7).
+    private func dropSecondCopy(_ name: FileName, of key: DeliveryKey) throws(FileSystemError) {
+        try fileSystem.unlinkIfThere(name, in: staging)
+        report(.init(.duplicate, id: key.id, name: name, detail: "the same delivery is in staging"))
     }
 
     private func recoverStaged(_ name: FileName) throws(FileSystemError) {

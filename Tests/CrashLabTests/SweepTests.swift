@@ -63,7 +63,8 @@ import Testing
         let failure = try #require(section.failures.first)
         let attempt = try #require(CrashAttempt(failure.attempt.description))
         #expect(Canonical.sweep { ForgetfulPhone() }.repeated(attempt)?.first == failure.lines[0])
-        #expect(Canonical.sweep().repeated(attempt) == [], "the healthy pair holds there")
+        // Its own calls are others: where it has none of that number, nothing is there that could break.
+        #expect((Canonical.sweep().repeated(attempt) ?? []) == [], "the healthy pair holds there")
     }
 
     @Test func aWatchThatDeletesWhenATransferFinishedIsFoundByAKill() {
