@@ -117,6 +117,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
             try fileSystem.sync(home.directory)
             _ = try fileSystem.sweepTemporaries(in: home.directory)
             _ = try fileSystem.sweepTemporaries(in: inbox)
+            _ = try fileSystem.sweepTemporaries(in: staging)
             try fileSystem.dropSecondNames(in: inbox)
             try fileSystem.dropSecondNames(in: staging)
             let register = try NameRegister.set("", in: starts, of: fileSystem)
