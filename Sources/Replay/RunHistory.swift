@@ -111,8 +111,6 @@ package final class RunHistory {
         }
     }
 
-    package var expectsToOwe: Bool { scenario.expectsToOwe }
-
     /// The last look, and the verdict.
     package func finish(_ census: Census, world: RunReport.World, length: Duration) -> RunReport {
         meetExpectations(of: nil, census)
