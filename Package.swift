@@ -113,7 +113,8 @@ let package = Package(
         .testTarget(
             name: "CrashLabTests",
             dependencies: [
-                "CrashLab", "Simulation", "Scenarios", "Monitors", "Replay", "LinkFaults", "Spooling", "WireContract",
+                "CrashLab", "PlantedFaults", "Simulation", "Scenarios", "Monitors", "Replay", "LinkFaults", "Spooling",
+                "WireContract",
             ], swiftSettings: strict),
         .testTarget(name: "StructureTests", swiftSettings: strict),
         .testTarget(

@@ -1,5 +1,6 @@
 import CrashLab
 import Monitors
+import PlantedFaults
 import Replay
 import Simulation
 import Testing
@@ -55,20 +56,20 @@ import Testing
     }
 
     @Test func aPhoneThatSyncsNothingIsFoundByAPowerCut() throws {
-        let sweep = Canonical.sweep { ForgetfulPhone() }
+        let sweep = Canonical.sweep { PlantedFault.ackNotDurable.make() }
         let section = sweep.power(.orderedMetadata, stride: 9)
         #expect(section.failureCount > 0)
         // The watch has deleted what the phone's disk did not keep.
         #expect(promises(section).contains { $0 == "P1" || $0 == "P3" }, "\(promises(section))")
         let failure = try #require(section.failures.first)
         let attempt = try #require(CrashAttempt(failure.attempt.description))
-        #expect(Canonical.sweep { ForgetfulPhone() }.repeated(attempt)?.first == failure.lines[0])
-        // Its own calls are others: where it has none of that number, nothing is there that could break.
-        #expect((Canonical.sweep().repeated(attempt) ?? []) == [], "the healthy pair holds there")
+        #expect(Canonical.sweep { PlantedFault.ackNotDurable.make() }.repeated(attempt)?.first == failure.lines[0])
+        // The healthy pair makes other calls, so it need not have that place. It holds at all that are swept so.
+        #expect(Canonical.sweep().power(.orderedMetadata, stride: 9).failureCount == 0)
     }
 
     @Test func aWatchThatDeletesWhenATransferFinishedIsFoundByAKill() {
-        let section = Canonical.sweep { HastyWatch() }.kills()
+        let section = Canonical.sweep { PlantedFault.deletesAtDidFinish.make() }.kills()
         #expect(promises(section).contains("P2"), "\(promises(section))")
     }
 
