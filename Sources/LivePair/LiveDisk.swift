@@ -19,6 +19,11 @@ package struct LiveError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ error: FileSystemError) { description = error.description }
+
+    private init(_ words: String) { description = words }
+
+    /// Somebody asked for it: `LiveOptions.isGivenUp`.
+    static let givenUp = LiveError("the run was given up")
 }
 
 enum LiveDisk {

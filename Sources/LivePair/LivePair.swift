@@ -30,6 +30,10 @@ package struct LiveOptions: Sendable {
     package var keepsFolder: Bool
     /// Whether the report holds the whole history.
     package var keepsEntries: Bool
+    /// Whether the run shall be given up, its processes ended and its folder removed. Asked every few milliseconds.
+    package var isGivenUp: @Sendable () -> Bool = { false }
+    /// Told every second what each daemon that runs holds.
+    package var sampled: @Sendable (LiveSample) -> Void = { _ in }
 
     package init(
         scale: Double? = nil, executables: (watch: String, phone: String), parent: String, keepsFolder: Bool = false,
@@ -41,6 +45,16 @@ package struct LiveOptions: Sendable {
         self.keepsFolder = keepsFolder
         self.keepsEntries = keepsEntries
     }
+}
+
+/// What a daemon of a run held at a moment.
+package struct LiveSample: Sendable {
+    package var side: Side
+    /// Since the run began.
+    package var at: Duration
+    /// How many recordings there were so far.
+    package var recordedCount: Int
+    package var holdings: ProcessHoldings
 }
 
 package enum LivePair {

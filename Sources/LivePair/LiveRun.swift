@@ -55,6 +55,7 @@ final class LiveRun {
     var largestByteCount: UInt64 = 0
     var plantedCount = 0
     private var settledMoment: Moment?
+    private var nextSample: Moment
     private var logCount = 0
     private var trashCount = 0
 
@@ -76,6 +77,7 @@ final class LiveRun {
         watchCapacity = settings.watchCapacityByteCount
         phoneCapacity = settings.phoneCapacityByteCount
         beginning = clock.now()
+        nextSample = beginning
         history = LiveHistory(zero: beginning)
         link = LinkFile(plan: scaled.settings.link)
     }
@@ -132,6 +134,7 @@ final class LiveRun {
         try writeLink()
         for (at, due) in timetable() {
             wait(until: beginning + at / scale)
+            if options.isGivenUp() { throw LiveError.givenUp }
             switch due {
             case .step(let step):
                 say(step.words)
@@ -144,7 +147,20 @@ final class LiveRun {
             }
         }
         drain()
+        if options.isGivenUp() { throw LiveError.givenUp }
         return try judge()
+    }
+
+    /// What the daemons hold, once a second.
+    private func sample(at now: Moment) {
+        guard now >= nextSample else { return }
+        nextSample = now + .seconds(1)
+        for (side, process) in [(Side.watch, watch), (.phone, phone)] {
+            guard let process, let holdings = holdings(ofProcess: process.pid) else { continue }
+            options.sampled(
+                LiveSample(
+                    side: side, at: now.since(beginning), recordedCount: ids.count, holdings: holdings))
+        }
     }
 
     /// Everything that has its moment, in order: at one moment the steps first, then the end of faults, then looks.
@@ -176,7 +192,8 @@ final class LiveRun {
         while true {
             lookAfterProcesses()
             let now = clock.now()
-            guard now < moment else { return }
+            sample(at: now)
+            guard now < moment, !options.isGivenUp() else { return }
             usleep(UInt32(min(moment.since(now), .milliseconds(3)).wholeNanoseconds / 1_000 + 1))
         }
     }
@@ -185,7 +202,9 @@ final class LiveRun {
     func wait(atMost limit: Duration, until condition: () -> Bool) -> Bool {
         let giveUp = clock.now() + limit
         while !condition() {
-            guard clock.now() < giveUp else { return false }
+            let now = clock.now()
+            sample(at: now)
+            guard now < giveUp, !options.isGivenUp() else { return false }
             lookAfterProcesses()
             usleep(2_000)
         }

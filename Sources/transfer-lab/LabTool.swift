@@ -88,6 +88,15 @@ enum LabTool {
                 "--twice", help: "Make every run in a second process as well: both must tell the same history."),
             Option("--show", help: "Print the scenario of the first seed, to keep or to replay, and run nothing."),
             Option("--json", help: "Print JSON, one object a run, for a program to read."),
+            Option(
+                "--live", section: "Live",
+                help: "With the two real daemons, which lie beside this program: storms of half a minute with a random "
+                    + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."
+            ),
+            Option(
+                "--folder", .path, "DIR", section: "Live",
+                help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
+            Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
         ])
 
     static let bench = Command(

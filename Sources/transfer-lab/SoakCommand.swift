@@ -14,6 +14,7 @@ enum SoakCommand {
         guard let seeds = SeedRange(text)?.seeds else {
             return ReplayCommand.refuse(.usage("--seeds wants A..<B, such as 0..<1000, not \(text)"), "soak")
         }
+        if command.flag("--live") { return LiveSoak.run(command, seeds: seeds) }
         if command.flag("--show") {
             standardOutput(ScenarioDraw.scenario(seed: seeds.lowerBound).text)
             return .held

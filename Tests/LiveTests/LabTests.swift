@@ -121,4 +121,35 @@ struct LabTests {
             }
         }
     }
+
+    @Test func aLiveSoakStormsAndLeavesNothingBehind() async throws {
+        try await withPair { pair in
+            let folder = "\(pair.logs)/soak"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let result = try await lab(["soak", "--live", "--folder", folder, "--seeds", "0..<1"], in: pair.logs)
+            #expect(result.ending == .exited(0), "\(result.output)\n\(result.talk)")
+            #expect(result.output.contains("1 runs with the real daemons") && !result.output.contains(" 0 SIGKILLs"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
+    /// Ctrl-C: what was done so far is told, the daemons are gone and so are their folders.
+    @Test func aLiveSoakIsInterrupted() async throws {
+        try await withPair { pair in
+            let folder = "\(pair.logs)/soak"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let child = try Child(
+                try Products.executable("transfer-lab"),
+                ["soak", "--live", "--folder", folder, "--minutes", "5", "--jobs", "1"], logs: "\(pair.logs)/live")
+            // Both pairs are up, and have made something.
+            let giveUp = ContinuousClock.now + .seconds(60)
+            while !child.talk.contains("2 under way"), ContinuousClock.now < giveUp {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            child.send(SIGINT)
+            #expect(try await child.end() == .exited(130))
+            #expect(child.output.contains("0 runs with the real daemons"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
 }
