@@ -16,8 +16,10 @@ extension LiveRun {
     /// Far more than an orderly end takes on a busy machine.
     private static let stopLimit = Duration.seconds(30)
     private static let commandLimit = Duration.seconds(120)
+    /// Within this a daemon has followed a change of the link's file, also on a busy machine.
+    static let followLimit = Duration.milliseconds(200)
     /// A daemon takes an order in before the file is written again.
-    private static let dieFileLifetime = Duration.milliseconds(200)
+    private static let dieFileLifetime = followLimit
 
     var watch: LiveProcess? {
         get { watches[Int(servedWatch) - 1] }

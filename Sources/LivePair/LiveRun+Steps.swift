@@ -132,9 +132,17 @@ extension LiveRun {
         // 75: the holder died before it answered, which is what a scenario may be about. Then it may be done or not.
         if result.ending == .exited(75) { return }
         tell(answered(id, result.ending == .exited(0)))
+        // 74: the phone's disk was full, or was until a moment ago.
+        if result.ending == .exited(74), limitsThePhonesDisk { return }
         if result.ending != .exited(0), result.ending != .exited(1) {
-            trouble("\(verb): \(result.ending.map { "\($0)" } ?? "it did not end"); \(result.lastWords)")
+            let ending = result.ending.map { "\($0)" } ?? "it did not end"
+            trouble("\(verb): \(ending); \(result.output)\(result.lastWords)")
         }
+    }
+
+    private var limitsThePhonesDisk: Bool {
+        scenario.settings.phoneCapacityByteCount != nil
+            || scenario.steps.contains { if case .capacity(.phone, _) = $0.step { true } else { false } }
     }
 
     private func cancel(_ ordinal: Int) throws(LiveError) {
@@ -150,6 +158,9 @@ extension LiveRun {
     private func container(_ state: ContainerState) throws(LiveError) {
         let before = link.container ?? .open
         try steer { $0.container = state }
+        // What the phone has in hand when the file changes it ends as it began: closed is told when it must have followed,
+        // open at once.
+        if state != .open { wait(until: clock.now() + Self.followLimit) }
         switch state {
         case .open: if before != .open { tell(.containerOpened) }
         case .locked: tell(.containerLocked)

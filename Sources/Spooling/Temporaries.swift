@@ -2,7 +2,9 @@
 //
 // A temporary is `<final name>.part` in the directory of its final name. Its writer makes it exclusively and then locks
 // it; a sweeper unlinks only what it could lock itself. Between the two steps of a writer a sweeper can come first:
-// then the writer's lock fails, or its file has no name any more, and it starts over. The lock dies with the writer.
+// then the writer's lock fails, or its file has no name any more, and it starts over. The lock dies with the writer. A
+// sweeper may stand still between its lock and its unlink for as long as a busy machine likes: the writer does not wait for
+// it but takes its own name away.
 
 extension FileSystem {
     /// Makes and locks the temporary of `finalName`. A temporary of a dead writer under that name is swept first; one
@@ -30,8 +32,17 @@ extension FileSystem {
         _ file: borrowing OpenFile, _ name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> Bool {
         do throws(FileSystemError) {
-            guard try lock(file) else { return false }
+            guard try lock(file) else {
+                // A sweeper has it. Unless a rival made a new one under the name meanwhile, the name is ours to free.
+                if try status(of: file).inode == status(of: name, in: directory).inode {
+                    try unlinkIfThere(name, in: directory)
+                }
+                return false
+            }
             return try status(of: file).linkCount == 1
+        } catch  where error.reason == .notFound {
+            // The sweeper has unlinked it.
+            return false
         } catch {
             _ = try? unlinkIfThere(name, in: directory)
             throw error

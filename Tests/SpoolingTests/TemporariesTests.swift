@@ -76,6 +76,28 @@ struct TemporariesTests {
         }
     }
 
+    @Test("a sweeper that stands still between its lock and its unlink keeps no writer from its name")
+    func sweeperStandsStill() throws {
+        let sweeper = try writer("sweeper")
+        let writer = try writer()
+        let directory = try open(writer)
+        var held: FileBox?
+        writer.injections = [
+            Injection(
+                .first { called, _ in called == .lock },
+                .before {
+                    guard held == nil, let directory = try? open(sweeper),
+                        let own = try? sweeper.openOurs("x.part", in: directory), (try? sweeper.lock(own.file)) == true
+                    else { return }
+                    held = FileBox(own.intoFile())
+                })
+        ]
+        let file = try writer.createTemporary(for: "x", in: directory)
+        #expect(held != nil)
+        #expect(try isAlive(file, writer))
+        #expect(disk.lockHolder("/d/x.part") == "writer")
+    }
+
     @Test("a name that was published and made anew after the sweeper opened it is not swept")
     func remadeName() throws {
         for operation in [FileSystemError.Operation.lock, .status] {
