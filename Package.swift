@@ -48,8 +48,9 @@ let package = Package(
             ], swiftSettings: strict),
         .target(
             name: "PlantedFaults",
-            dependencies: ["WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Simulation"],
-            swiftSettings: strict),
+            dependencies: [
+                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Simulation", "CrashLab",
+            ], swiftSettings: strict),
         .target(
             name: "CrashLab",
             dependencies: [
@@ -73,7 +74,7 @@ let package = Package(
             name: "transfer-lab",
             dependencies: [
                 "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
-                "Simulation", "Soak", "CrashLab", "LivePair", "DaemonRuntime",
+                "Simulation", "Soak", "CrashLab", "PlantedFaults", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 
         .testTarget(

@@ -1,3 +1,5 @@
+package import Simulation
+
 // What a part of a sweep came to.
 
 /// Something that did not hold.
@@ -5,6 +7,23 @@ package struct CrashFailure: Sendable {
     package var attempt: CrashAttempt
     /// What is wrong and how it came to that, a line each.
     package var lines: [String]
+}
+
+/// One part of a sweep.
+package enum CrashPart: Hashable, Sendable {
+    case kills, killsAlone, pairs
+    case power(DiskModel)
+    case errors
+
+    package var name: String {
+        switch self {
+        case .kills: "kill"
+        case .killsAlone: "kill alone"
+        case .pairs: "kill, and kill in the recovery"
+        case .power(let model): "power cut, \(model.word)"
+        case .errors: "error"
+        }
+    }
 }
 
 package struct CrashSection: Sendable {
@@ -27,9 +46,14 @@ package struct CrashSection: Sendable {
     package private(set) var failureCount = 0
     private static let mostFailures = 8
 
-    package init(_ name: String) { self.name = name }
+    package init(_ part: CrashPart) { name = part.name }
 
     package var held: Bool { failureCount == 0 && unreached.isEmpty && reachedCount == pointCount }
+
+    mutating func stop() {
+        unreached = []
+        notes = ["stopped at the first that did not hold"]
+    }
 
     /// Keeps the first of those that say the same.
     mutating func fail(_ failure: CrashFailure) {

@@ -9,9 +9,8 @@ extension CrashSweep {
         switch attempt {
         case .kill(let place):
             guard let cut = cut(at: place, .posix), let image = cut.image else { return nil }
-            var court = court(cut, .kill)
             let (recovery, listing) = recoverAndList(image, cut.crew)
-            return Self.explained(court.finish(recovery), listing)
+            return Self.explained(verdict(cut, .kill) { $0.finish(recovery) }, listing)
         case .killAlone(let place):
             let (happened, lines) = play(.kill(place))
             return happened ? lines : nil
@@ -28,11 +27,11 @@ extension CrashSweep {
             let power = PowerCut(image)
             let choices = power.choices()
             guard choices.indices.contains(number) else { return nil }
-            var court = court(cut, .power)
             let (recovery, listing) = recoverAndList(power.image(choices[number]), cut.crew)
             let unsynced = power.listing(choices[number])
             return Self.explained(
-                court.finish(recovery), ["of what was unsynced there is (+) or not (-):"] + unsynced + listing)
+                verdict(cut, .power) { $0.finish(recovery) },
+                ["of what was unsynced there is (+) or not (-):"] + unsynced + listing)
         case .error(let actor, let call, let error, let lasting):
             let (happened, lines) = play(.error(actor, call: call, error, lasting: lasting))
             return happened ? lines : nil

@@ -12,7 +12,7 @@ extension CrashSweep {
 
     /// `stride`: only every so many-th point.
     package func errors(stride: Int = 1) -> CrashSection {
-        var section = CrashSection("error")
+        var section = CrashSection(.errors)
         _ = cuts(.posix)
         var points: [Point] = []
         for actor in CrashActor.allCases {
@@ -24,10 +24,10 @@ extension CrashSweep {
                 }
             }
         }
-        let all = points.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
+        let all = points.strided(stride)
         section.pointCount = all.count
         let found = Slots<(Bool, [String])>(all.count)
-        spread(all.count) { [self] index in
+        spread(all.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
             let point = all[index]
             found[index] = play(.error(point.actor, call: point.call, point.error, lasting: point.lasting))
         }
@@ -42,6 +42,7 @@ extension CrashSweep {
             section.reachedCount += 1
             if !lines.isEmpty { section.fail(CrashFailure(attempt: attempt, lines: lines)) }
         }
+        if stopsAtFirst, section.failureCount > 0 { return finished(section) }
         endSweeps(&section)
         return section
     }

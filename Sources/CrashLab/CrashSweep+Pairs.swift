@@ -12,9 +12,9 @@ extension CrashSweep {
 
     /// `stride`: only of every so many-th disk that a first kill leaves.
     package func pairs(stride: Int = 1) -> CrashSection {
-        var section = CrashSection("kill, and kill in the recovery")
+        var section = CrashSection(.pairs)
         let cuts = cuts(.posix)
-        let groups = killGroups(cuts).enumerated().filter { $0.offset % stride == 0 }.map(\.element)
+        let groups = killGroups(cuts).strided(stride)
         let firsts = Slots<FirstRecovery>(groups.count)
         spread(groups.count) { [self] index in
             let cut = cuts[groups[index][0]]
@@ -48,7 +48,7 @@ extension CrashSweep {
         section.distinctImageCount = seconds.count
         let all = seconds
         let found = Slots<[CrashFailure]>(all.count)
-        spread(all.count) { [self] index in
+        spread(all.count, untilFailed: { found[$0]?.isEmpty == false }) { [self] index in
             let recovery = recover(all[index].image, all[index].crew)
             var failures: [CrashFailure] = []
             for (group, number) in all[index].uses {
@@ -72,7 +72,7 @@ extension CrashSweep {
             }
             for failure in found[index] ?? [] { section.fail(failure) }
         }
-        return section
+        return finished(section)
     }
 
     func firstRecovery(_ image: DiskImage, _ crew: Crew) -> FirstRecovery {
@@ -82,9 +82,10 @@ extension CrashSweep {
     }
 
     func verdict(_ cut: Cut, _ first: FirstRecovery, _ second: Cut, _ recovery: Recovery) -> [String] {
-        var court = court(cut, .kill)
-        court.hear(first.recovery, first: second.entryCount, crashedAt: second.moment)
-        court.crash(.kill, second.crew, isContainerOpen: true)
-        return court.finish(recovery)
+        verdict(cut, .kill) { court in
+            court.hear(first.recovery, first: second.entryCount, crashedAt: second.moment)
+            court.crash(.kill, second.crew, isContainerOpen: true)
+            return court.finish(recovery)
+        }
     }
 }

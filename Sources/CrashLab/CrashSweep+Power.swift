@@ -28,8 +28,8 @@ extension CrashSweep {
 
     /// `stride`: only of every so many-th cut.
     package func power(_ model: DiskModel, stride: Int = 1) -> CrashSection {
-        var section = CrashSection("power cut, \(model.word)")
-        let cuts = cuts(model).enumerated().filter { $0.offset % stride == 0 }.map(\.element)
+        var section = CrashSection(.power(model))
+        let cuts = cuts(model).strided(stride)
         let images = Slots<CutImages>(cuts.count)
         spread(cuts.count) { images[$0] = cuts[$0].image.map(Self.images) }
         var crews: [Crew] = []
@@ -56,10 +56,13 @@ extension CrashSweep {
             }
         }
         section.distinctImageCount = ranges.count
+        let notRecovered = ranges.count - mostRecoveries
+        // They lie in the order of their digests, which has nothing to do with what they are: the first ones are a sample.
+        if notRecovered > 0 { ranges.removeLast(notRecovered) }
         section.recoveryCount = ranges.count
         let (allUses, allRanges) = (uses, ranges)
         let found = Slots<(Int, [CrashFailure])>(ranges.count)
-        spread(ranges.count) { [self] index in
+        spread(ranges.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
             found[index] = judgeUses(allUses[allRanges[index]], cuts, images, model)
         }
         for index in ranges.indices {
@@ -68,7 +71,11 @@ extension CrashSweep {
         }
         for (index, cut) in cuts.enumerated() where images[index] != nil { section.reachedCount += cut.places.count }
         section.notes = Self.coverage(cuts.indices.compactMap { images[$0] })
-        return section
+        if notRecovered > 0 {
+            let percent = ranges.count * 100 / section.distinctImageCount
+            section.notes.append("recovered from \(ranges.count) of the distinct images, drawn at random: \(percent) %")
+        }
+        return finished(section)
     }
 
     private func judgeUses(
@@ -85,8 +92,7 @@ extension CrashSweep {
             guard cut.entryCount != lastEntryCount, let own = images[use.cut] else { continue }
             lastEntryCount = cut.entryCount
             count += 1
-            var court = court(cut, .power)
-            let lines = court.finish(recovery)
+            let lines = verdict(cut, .power) { $0.finish(recovery) }
             if !lines.isEmpty {
                 let image = own.distinct[use.index]
                 failures.append(

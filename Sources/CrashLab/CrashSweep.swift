@@ -20,21 +20,52 @@ package final class CrashSweep: @unchecked Sendable {
     let scenario: Scenario
     let spread: Spread
     let makePlant: @Sendable () -> (any Plant)?
+    let stopsAtFirst: Bool
+    let mostRecoveries: Int
     // Filled by one thread, before the others begin.
     private var known: [(model: DiskModel, cuts: [Cut])] = []
     /// How long the scenario takes with nothing that goes wrong. So long it is played, and faults last.
     private var length = Duration.zero
     private(set) var operations: [[FileSystemError.Operation]] = []
 
-    /// `makePlant` makes the fault that is to be found, anew for each run; `nil` for the pair as it is.
+    /// `makePlant` makes the fault that is to be found, anew for each run; `nil` for the pair as it is. With `stopsAtFirst`
+    /// a part begins nothing new once something did not hold. Of more than `mostRecoveries` disks that a cut of the power
+    /// can leave, so many are recovered from, and the share is told.
     package init(
-        _ scenario: Scenario, spread: @escaping Spread,
+        _ scenario: Scenario, spread: @escaping Spread, stopsAtFirst: Bool = false, mostRecoveries: Int = .max,
         makePlant: @escaping @Sendable () -> (any Plant)? = { nil }
     ) {
         self.scenario = scenario
         self.spread = spread
         self.makePlant = makePlant
+        self.stopsAtFirst = stopsAtFirst
+        self.mostRecoveries = mostRecoveries
     }
+
+    /// `stride`: only every so many-th of what it tries.
+    package func section(_ part: CrashPart, stride: Int = 1) -> CrashSection {
+        switch part {
+        case .kills: kills(stride: stride)
+        case .killsAlone: killsAlone(stride: stride)
+        case .pairs: pairs(stride: stride)
+        case .power(let model): power(model, stride: stride)
+        case .errors: errors(stride: stride)
+        }
+    }
+
+    /// `spread`, in rounds where the sweep stops at its first failure: so it stops at the same one on however many threads.
+    func spread(_ count: Int, untilFailed: (Int) -> Bool, _ body: @escaping @Sendable (Int) -> Void) {
+        guard stopsAtFirst else { return spread(count, body) }
+        var start = 0
+        while start < count {
+            let (first, end) = (start, min(start + Self.roundCount, count))
+            spread(end - first) { body(first + $0) }
+            if (first..<end).contains(where: untilFailed) { return }
+            start = end
+        }
+    }
+
+    private static let roundCount = 64
 
     /// The scenario as it is, with nothing that goes wrong.
     package func reference() -> RunReport { World(scenario, keepsEntries: true, plant: makePlant()).run() }
@@ -49,7 +80,8 @@ package final class CrashSweep: @unchecked Sendable {
     func cuts(_ model: DiskModel) -> [Cut] {
         if let found = known.first(where: { $0.model == model }) { return found.cuts }
         if known.isEmpty { length = reference().length }
-        let judge = Judge(policy: scenario.settings.policy, drainWithin: nil)
+        // He is copied for each verdict, so he keeps nothing to explain it with.
+        let judge = Judge(policy: scenario.settings.policy, drainWithin: nil, trailCount: 1)
         let taker = CutTaker(makePlant(), judge: judge)
         let world = World(unjudged, keepsEntries: true, plant: taker, model: model)
         taker.watch(world)
@@ -57,6 +89,7 @@ package final class CrashSweep: @unchecked Sendable {
         world.healing = { taker.stop() }
         world.faultsLast = length
         _ = world.run()
+        taker.stop()
         if operations.isEmpty { operations = taker.operations }
         known.append((model, taker.cuts))
         return taker.cuts
@@ -85,11 +118,19 @@ package final class CrashSweep: @unchecked Sendable {
         return world.recover()
     }
 
-    func court(_ cut: Cut, _ crash: Crash) -> CrashCourt {
+    /// What does not hold of a crash at `cut`; `hear` is told the judge who knows what was before, and finishes.
+    func verdict(_ cut: Cut, _ crash: Crash, _ hear: (inout CrashCourt) -> [String]) -> [String] {
         guard let judge = cut.judge else { preconditionFailure("a cut of the scenario has a judge: \(cut.places[0])") }
-        var court = CrashCourt(judge, at: cut.moment)
-        court.crash(crash, cut.crew, isContainerOpen: cut.isContainerOpen)
-        return court
+        func lines(_ judge: Judge) -> [String] {
+            var court = CrashCourt(judge, at: cut.moment)
+            court.crash(crash, cut.crew, isContainerOpen: cut.isContainerOpen)
+            return hear(&court)
+        }
+        guard !lines(judge).isEmpty else { return [] }
+        // Once more, by one who keeps what he hears.
+        var explaining = Judge(policy: scenario.settings.policy, drainWithin: nil)
+        for entry in cut.past.entries.prefix(cut.entryCount) { explaining.observe(entry) }
+        return lines(explaining)
     }
 
     /// What recoveries that come to the same share: all cuts by disk and crew, in the order of their first.
@@ -111,20 +152,19 @@ package final class CrashSweep: @unchecked Sendable {
     // MARK: Kills
 
     /// Both daemons die, before and after every call of each process.
-    package func kills() -> CrashSection {
-        var section = CrashSection("kill")
-        let cuts = cuts(.posix)
+    package func kills(stride: Int = 1) -> CrashSection {
+        var section = CrashSection(.kills)
+        let cuts = cuts(.posix).strided(stride)
         let groups = killGroups(cuts)
         section.pointCount = cuts.reduce(0) { $0 + $1.places.count }
         section.rawImageCount = section.pointCount
         section.distinctImageCount = groups.count
         let found = Slots<[CrashFailure]>(groups.count)
-        spread(groups.count) { [self] index in
+        spread(groups.count, untilFailed: { found[$0]?.isEmpty == false }) { [self] index in
             guard let image = cuts[groups[index][0]].image else { return }
             let recovery = recover(image, cuts[groups[index][0]].crew)
             found[index] = groups[index].compactMap { cut in
-                var court = court(cuts[cut], .kill)
-                let lines = court.finish(recovery)
+                let lines = verdict(cuts[cut], .kill) { $0.finish(recovery) }
                 return lines.isEmpty ? nil : CrashFailure(attempt: .kill(cuts[cut].places[0]), lines: lines)
             }
         }
@@ -140,6 +180,13 @@ package final class CrashSweep: @unchecked Sendable {
             section.verdictCount += groups[index].count
             for failure in found[index] ?? [] { section.fail(failure) }
         }
+        return finished(section)
+    }
+
+    /// What a sweep did not come to because it stopped is not missing.
+    func finished(_ section: CrashSection) -> CrashSection {
+        var section = section
+        if stopsAtFirst, section.failureCount > 0 { section.stop() }
         return section
     }
 
@@ -151,8 +198,8 @@ package final class CrashSweep: @unchecked Sendable {
 
     /// Only the process that makes the call dies; the other lives on, the scenario goes on, and a daemon is started
     /// again.
-    package func killsAlone() -> CrashSection {
-        var section = CrashSection("kill alone")
+    package func killsAlone(stride: Int = 1) -> CrashSection {
+        var section = CrashSection(.killsAlone)
         // Between two places of one actor at which nothing changed it makes no difference where it dies.
         var places: [(CrashPlace, count: Int)] = []
         for cut in cuts(.posix) {
@@ -161,10 +208,12 @@ package final class CrashSweep: @unchecked Sendable {
                 if let first = own.first { places.append((first, own.count)) }
             }
         }
-        let all = places
+        let all = places.strided(stride)
         section.pointCount = all.reduce(0) { $0 + $1.count }
         let found = Slots<(Bool, [String])>(all.count)
-        spread(all.count) { [self] index in found[index] = play(.kill(all[index].0)) }
+        spread(all.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
+            found[index] = play(.kill(all[index].0))
+        }
         for (index, place) in all.enumerated() {
             section.recoveryCount += 1
             section.verdictCount += 1
@@ -175,7 +224,7 @@ package final class CrashSweep: @unchecked Sendable {
             section.reachedCount += place.count
             if !lines.isEmpty { section.fail(CrashFailure(attempt: .killAlone(place.0), lines: lines)) }
         }
-        return section
+        return finished(section)
     }
 
     /// One run with one thing that goes wrong: whether it came to that, and what did not hold.
@@ -189,5 +238,12 @@ package final class CrashSweep: @unchecked Sendable {
         // A step may need what the fault kept from being there.
         let troubles = report.troubles.filter { !$0.hasPrefix("the scenario cannot be carried out") }
         return (injector.hasHappened, troubles + complaints(report.verdict))
+    }
+}
+
+extension Array {
+    /// Every so many-th.
+    func strided(_ stride: Int) -> [Element] {
+        enumerated().filter { $0.offset % stride == 0 }.map(\.element)
     }
 }

@@ -11,11 +11,18 @@ struct Cut: Sendable {
     /// What had been told, and the judge who heard it; in a recovery he comes later.
     var entryCount: Int
     var judge: Judge?
+    var past: Past
     var moment: Moment
     var crew: Crew
     var isContainerOpen: Bool
     /// Everywhere between two calls where all of this was the same, in order.
     var places: [CrashPlace]
+}
+
+/// What was told in a run, for who has to explain something.
+final class Past: @unchecked Sendable {
+    // Written while the cuts are taken, and only read behind that.
+    fileprivate(set) var entries: [HistoryEntry] = []
 }
 
 /// Two cuts come to the same when these are equal: a recovery is a function of the disk and of who starts on it.
@@ -32,6 +39,7 @@ final class CutTaker: Plant, TapListener {
     private(set) var operations: [[FileSystemError.Operation]] = Array(repeating: [], count: CrashActor.allCases.count)
     private let inner: (any Plant)?
     private var judge: Judge?
+    private let past = Past()
     private var fed = 0
     private var seenDigests: Set<UInt64> = []
     private var lastState: (changeCount: UInt64, unsyncedCount: Int, entryCount: Int)?
@@ -46,7 +54,11 @@ final class CutTaker: Plant, TapListener {
     func watch(_ world: World) { self.world = world }
 
     /// What comes now is no part of it.
-    func stop() { world = nil }
+    func stop() {
+        guard let world else { return }
+        past.entries = world.history.entries
+        self.world = nil
+    }
 
     func fileSystem(_ fileSystem: any FileSystem, of process: PlantedProcess) -> any FileSystem {
         let tap = Tap(fileSystem, CrashActor(process), self)
@@ -82,7 +94,8 @@ final class CutTaker: Plant, TapListener {
             fed += 1
         }
         var cut = Cut(
-            image: world.disk.snapshot(), entryCount: state.2, judge: judge, moment: world.now, crew: world.crew,
+            image: world.disk.snapshot(), entryCount: state.2, judge: judge, past: past, moment: world.now,
+            crew: world.crew,
             isContainerOpen: world.isContainerOpen, places: [place])
         if judge == nil, let image = cut.image {
             cut.digest = image.crashDigest()

@@ -65,7 +65,7 @@ extension PlantedFault {
     }
 
     /// `steps` by second. It drains.
-    private func story(
+    func story(
         _ steps: KeyValuePairs<Int, Step>, _ change: (inout ScenarioSettings) -> Void = { _ in }
     ) -> Scenario {
         var settings = ScenarioSettings()
@@ -89,7 +89,7 @@ extension PlantedFault {
 
 extension Step {
     /// One note of 1 KiB.
-    fileprivate static var record1: Step { .record(count: 1, byteCount: 1_024) }
+    static var record1: Step { .record(count: 1, byteCount: 1_024) }
 }
 
 extension ScenarioSettings {
@@ -98,7 +98,7 @@ extension ScenarioSettings {
         link.toPhone.rules += faults.map { LinkRule(ordinal: 1, attempts: tries, fault: $0) }
     }
 
-    fileprivate mutating func toWatch(_ faults: [LinkFault], tries: ClosedRange<Int>) {
+    mutating func toWatch(_ faults: [LinkFault], tries: ClosedRange<Int>) {
         link.toWatch.rules += faults.map { LinkRule(ordinal: 1, attempts: tries, fault: $0) }
     }
 }

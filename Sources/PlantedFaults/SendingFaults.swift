@@ -228,7 +228,12 @@ private final class Cursor: ForwardingFileSystem {
 /// The phone sweeps temporaries in the spool without asking for their locks, whenever there is news: the copy that the watch
 /// is still writing is gone when it is to get its name.
 final class SweepDeletesLiveTemporary: ActingPlant {
+    private let sweepsOnlyAfterFindings: Bool
     private var phoneDisk: (any FileSystem)?
+    private var hasFound = false
+
+    /// With `afterFindings` only a phone sweeps whose start has found what a dead writer left, and that goes on sweeping then.
+    init(afterFindings: Bool = false) { sweepsOnlyAfterFindings = afterFindings }
 
     override func fileSystem(_ inner: any FileSystem, of process: PlantedProcess) -> any FileSystem {
         let inner = super.fileSystem(inner, of: process)
@@ -236,14 +241,15 @@ final class SweepDeletesLiveTemporary: ActingPlant {
         case .watch: return Interrupted(inner) { [unowned self] in sweep() }
         case .phone:
             phoneDisk = inner
-            return inner
+            hasFound = false
+            return FindingTemporaries(inner) { [unowned self] in hasFound = true }
         case .recorder: return inner
         }
     }
 
     /// In virtual time a step of the watch is one moment; on a real machine the phone runs meanwhile.
     private func sweep() {
-        guard let phoneDisk else { return }
+        guard let phoneDisk, hasFound || !sweepsOnlyAfterFindings else { return }
         do throws(FileSystemError) {
             let toPhone = try phoneDisk.folder(["to-phone"], of: spool)
             for name in try phoneDisk.sortedNames(in: toPhone) where name.isPartial {
@@ -253,6 +259,24 @@ final class SweepDeletesLiveTemporary: ActingPlant {
             // No phone runs.
             return
         }
+    }
+}
+
+/// Looks, whenever the spool is opened, whether a temporary lies in it.
+private final class FindingTemporaries: ForwardingFileSystem {
+    private let found: () -> Void
+
+    init(_ inner: any FileSystem, _ found: @escaping () -> Void) {
+        self.found = found
+        super.init(inner)
+    }
+
+    override func openDirectory(
+        _ name: FileName, in parent: borrowing OpenDirectory, create: Bool
+    ) throws(FileSystemError) -> OpenDirectory {
+        let directory = try inner.openDirectory(name, in: parent, create: create)
+        if directory.isFolder("to-phone"), try inner.sortedNames(in: directory).contains(where: \.isPartial) { found() }
+        return directory
     }
 }
 

@@ -100,6 +100,29 @@ private final class SyncFailingOnce: ForwardingFileSystem {
     }
 }
 
+/// A note's sync that failed is called again, and the answer to that is believed. It takes a disk that fails to show it.
+final class RetriesSyncs: ActingPlant {
+    override func fileSystem(_ inner: any FileSystem, of process: PlantedProcess) -> any FileSystem {
+        let inner = super.fileSystem(inner, of: process)
+        return process == .phone ? SyncRetrying(inner) : inner
+    }
+}
+
+private final class SyncRetrying: ForwardingFileSystem {
+    override func sync(_ file: borrowing OpenFile) throws(FileSystemError) {
+        do {
+            try inner.sync(file)
+        } catch {
+            guard file.isNoteOnItsWay else { throw error }
+            try inner.sync(file)
+        }
+    }
+
+    override func syncAll(_ directory: borrowing OpenDirectory) throws(FileSystemError) {
+        do { try inner.syncAll(directory) } catch { try inner.syncAll(directory) }
+    }
+}
+
 extension OpenFile {
     /// Whether the phone opened this as a delivery: in the spool, in the inbox, or in staging.
     var isNoteOnItsWay: Bool {

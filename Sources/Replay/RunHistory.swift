@@ -26,6 +26,7 @@ package final class RunHistory {
     private var sequence: UInt64 = 0
     private var tallies: [Tally]
     private let keepsEntries: Bool
+    private let isJudged: Bool
 
     package private(set) var digest = HistoryDigest()
     /// All that was told, when the run was asked to keep it.
@@ -42,9 +43,12 @@ package final class RunHistory {
     private var isInOrder = true
 
     /// `policy` is the one that the watch really runs with: live it is scaled. `drainWithin` replaces the bound of P6.
+    /// Without `isJudged` entries are kept and nothing more: for who judges them himself, and no run that has a report.
     package init(
-        _ scenario: Scenario, policy: RetryPolicy, drainWithin: Duration?, keepsEntries: Bool, trailCount: Int = 65_536
+        _ scenario: Scenario, policy: RetryPolicy, drainWithin: Duration?, keepsEntries: Bool, trailCount: Int = 65_536,
+        isJudged: Bool = true
     ) {
+        self.isJudged = isJudged
         self.scenario = scenario
         self.keepsEntries = keepsEntries
         judge = Judge(policy: policy, drainWithin: drainWithin, trailCount: trailCount)
@@ -57,9 +61,11 @@ package final class RunHistory {
         sequence += 1
         let entry = HistoryEntry(moment: moment, sequence: sequence, source: source, watchNumber: watch, what)
         entryCount += 1
-        digest.add(entry)
-        count(entry)
-        judge.observe(entry)
+        if isJudged {
+            digest.add(entry)
+            count(entry)
+            judge.observe(entry)
+        }
         if keepsEntries { entries.append(entry) }
     }
 
@@ -113,6 +119,7 @@ package final class RunHistory {
 
     /// The last look, and the verdict.
     package func finish(_ census: Census, world: RunReport.World, length: Duration) -> RunReport {
+        precondition(isJudged, "a history that is not judged has no verdict: \(entryCount) entries")
         meetExpectations(of: nil, census)
         let verdict = judge.finish(census)
         if keepsEntries {

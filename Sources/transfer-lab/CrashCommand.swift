@@ -1,6 +1,7 @@
 import CrashLab
 import DaemonRuntime
 import LinkFaults
+import PlantedFaults
 import Replay
 import Scenarios
 import Simulation
@@ -15,9 +16,11 @@ extension LabTool {
                 + "every call of the recovery (--pairs), the power goes and leaves every image that the disk's model allows "
                 + "(--power), the call fails in every way that it can (--errors). All of that when none of these is given. "
                 + "Docs/Crash.md says what the models are and what is tried.",
+            "With --plant NAME a fault is put into the pair, and the sweep shall find it: of the scenarios that are named, or of "
+                + "a small one of its own. `--plant all` looks for all of them so, `--plant list` names them.",
             "Ends with 0 when P1 to P7 held everywhere and every place was reached, 1 when not, 65 when a file is malformed.",
         ],
-        positionals: [Positional("FILE", .path, .oneOrMore, help: "Scenario files.")],
+        positionals: [Positional("FILE", .path, .zeroOrMore, help: "Scenario files.")],
         options: [
             Option("--kills", section: "What is tried", help: "Death before and after every call."),
             Option("--pairs", section: "What is tried", help: "A second death at every call of the recovery."),
@@ -33,6 +36,12 @@ extension LabTool {
             Option(
                 "--seed", .seed, "N", section: "What is tried", help: "Play with this seed instead of the file's."),
             Option(
+                "--plant", .text, "NAME", section: "What is tried",
+                help: "Put this fault into the pair first; `list` names them, `all` looks for each."),
+            Option(
+                "--recoveries", .integer(1...1_000_000_000), "N", default: "200000", section: "What is tried",
+                help: "Of the images of a model recover from so many at most, drawn at random; the share is printed."),
+            Option(
                 "--jobs", .integer(1...256), "N", section: "How",
                 help: "So many threads; as many as there are processors when not given."),
             Option("--json", section: "What is shown", help: "Print JSON, one object a part, for a program to read."),
@@ -42,6 +51,18 @@ extension LabTool {
 /// `transfer-lab crash`.
 enum CrashCommand {
     static func run(_ command: ParsedCommand) -> ExitCode {
+        var plant: PlantedFault?
+        if let name = command.text("--plant") {
+            switch CrashPlants.chosen(name, hasFiles: !command.positionals.isEmpty) {
+            case .done(let code): return code
+            case .refused(let why): return ReplayCommand.refuse(.usage(why), "crash")
+            case .sweeps(let cases): return CrashPlants.look(for: cases, command)
+            case .planted(let fault): plant = fault
+            }
+        }
+        guard !command.positionals.isEmpty else {
+            return ReplayCommand.refuse(.usage("crash wants scenario files, or --plant NAME"), "crash")
+        }
         var scenarios: [(file: String, scenario: Scenario)] = []
         for path in command.positionals {
             do throws(ScenarioError) {
@@ -62,11 +83,19 @@ enum CrashCommand {
         }
         var ending = ExitCode.held
         for (file, scenario) in scenarios {
-            let run = CrashRun(file, scenario, command)
+            let run = CrashRun(file, scenario, command, plant)
             let held = attempt.map(run.repeatOne) ?? run.sweep()
             if !held { ending = .violated }
         }
         return ending
+    }
+
+    static func jobs(_ command: ParsedCommand) -> Int {
+        Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
+    }
+
+    static func spread(_ jobs: Int) -> CrashSweep.Spread {
+        { count, body in Workers.each(0..<count, jobs: jobs, body) }
     }
 }
 
@@ -75,17 +104,23 @@ private struct CrashRun {
     let file: String
     let scenario: Scenario
     let command: ParsedCommand
+    let plant: PlantedFault?
     let lab: CrashSweep
     let isJSON: Bool
+    let jobs: Int
     private let clock = MonotonicClock()
 
-    init(_ file: String, _ scenario: Scenario, _ command: ParsedCommand) {
+    init(_ file: String, _ scenario: Scenario, _ command: ParsedCommand, _ plant: PlantedFault?) {
         self.file = file
         self.scenario = scenario
         self.command = command
         isJSON = command.flag("--json")
-        let jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
-        lab = CrashSweep(scenario, spread: { count, body in Workers.each(0..<count, jobs: jobs, body) })
+        self.plant = plant
+        jobs = CrashCommand.jobs(command)
+        lab = CrashSweep(
+            scenario, spread: CrashCommand.spread(jobs), stopsAtFirst: plant != nil,
+            mostRecoveries: Int(clamping: command.integer("--recoveries") ?? .max),
+            makePlant: { plant?.makeForCrash() })
     }
 
     /// Whether it held.
@@ -105,7 +140,7 @@ private struct CrashRun {
         var held = true
         for part in parts() {
             let began = clock.now()
-            let section = part()
+            let section = lab.section(part)
             show(section, seconds: clock.now().since(began).inSeconds)
             if !section.held { held = false }
         }
@@ -116,18 +151,16 @@ private struct CrashRun {
         return held
     }
 
-    private func parts() -> [() -> CrashSection] {
+    private func parts() -> [CrashPart] {
         let isAll = !["--kills", "--pairs", "--power", "--errors"].contains { command.flag($0) }
-        var parts: [() -> CrashSection] = []
-        if isAll || command.flag("--kills") { parts += [lab.kills, lab.killsAlone] }
-        if isAll || command.flag("--pairs") { parts.append({ lab.pairs() }) }
+        var parts: [CrashPart] = []
+        if isAll || command.flag("--kills") { parts += [.kills, .killsAlone] }
+        if isAll || command.flag("--pairs") { parts.append(.pairs) }
         if isAll || command.flag("--power") {
             let word = command.text("--model") ?? "all"
-            for model in DiskModel.allCases where word == "all" || word == model.word {
-                parts.append({ lab.power(model) })
-            }
+            parts += DiskModel.allCases.filter { word == "all" || word == $0.word }.map { .power($0) }
         }
-        if isAll || command.flag("--errors") { parts.append({ lab.errors() }) }
+        if isAll || command.flag("--errors") { parts.append(.errors) }
         return parts
     }
 
@@ -141,10 +174,14 @@ private struct CrashRun {
             line += ", \(section.rawImageCount) images, \(section.distinctImageCount) distinct"
         }
         line += "; \(section.recoveryCount) runs, \(section.verdictCount) verdicts in \(rounded(seconds)) s"
-        if section.rawImageCount > 0, seconds > 0 {
-            line += " (\(Int(Double(section.rawImageCount) / seconds)) images a second)"
-        }
         standardOutput(line)
+        if section.rawImageCount > 0, seconds > 0 {
+            let rates = [section.rawImageCount, section.distinctImageCount, section.recoveryCount].map {
+                Int(Double($0) / seconds / Double(jobs))
+            }
+            standardOutput(
+                "      a second and core: \(rates[0]) images, \(rates[1]) distinct, \(rates[2]) recovered from")
+        }
         for note in section.notes { standardOutput("      \(note)") }
         for place in section.unreached.prefix(20) { standardOutput("      not reached: \(place)") }
         if section.unreached.count > 20 { standardOutput("      and \(section.unreached.count - 20) more") }
@@ -158,7 +195,7 @@ private struct CrashRun {
     }
 
     private func repeatLine(_ attempt: CrashAttempt) -> String {
-        "\(LabTool.name) crash \(file) --seed \(scenario.seed) --at \(attempt)"
+        "\(LabTool.name) crash \(file) --seed \(scenario.seed) --at \(attempt)" + (plant.map { " --plant \($0)" } ?? "")
     }
 
     private func json(_ section: CrashSection, _ seconds: Double) -> JSONObject {

@@ -18,8 +18,10 @@ enum Canonical {
     }()
 
     static func sweep(_ makePlant: @escaping @Sendable () -> (any Plant)? = { nil }) -> CrashSweep {
-        CrashSweep(
-            scenario, spread: { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) },
-            makePlant: makePlant)
+        CrashSweep(scenario, spread: overAllCores, makePlant: makePlant)
+    }
+
+    @Sendable static func overAllCores(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        DispatchQueue.concurrentPerform(iterations: count, execute: body)
     }
 }

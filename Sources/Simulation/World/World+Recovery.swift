@@ -46,7 +46,11 @@ extension World {
     package convenience init(
         after image: DiskImage, of scenario: Scenario, _ crew: Crew, plant: (any Plant)? = nil
     ) {
-        self.init(scenario.healed, keepsEntries: true, plant: plant)
+        let healed = scenario.healed
+        // Judged it is by whoever knows what was before.
+        let history = RunHistory(
+            healed, policy: healed.settings.policy, drainWithin: nil, keepsEntries: true, isJudged: false)
+        self.init(healed, history, SimulatedFileSystem(), plant)
         disk.restore(image)
         disk.removeLimits()
         servedWatch = crew.servedWatch

@@ -73,17 +73,24 @@ package final class World {
     let plant: (any Plant)?
 
     /// `plant` is a fault that is to be found. `trailCount` is how many events are kept for explanations.
-    package init(
+    package convenience init(
         _ scenario: Scenario, keepsEntries: Bool = false, plant: (any Plant)? = nil, model: DiskModel = .posix,
         trailCount: Int = 65_536
     ) {
-        self.scenario = scenario
-        self.plant = plant
-        disk = SimulatedFileSystem(model: model)
-        random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
-        history = RunHistory(
+        let history = RunHistory(
             scenario, policy: scenario.settings.policy, drainWithin: scenario.settings.drainWithin,
             keepsEntries: keepsEntries, trailCount: trailCount)
+        self.init(scenario, history, SimulatedFileSystem(model: model), plant)
+        makeDisks()
+    }
+
+    /// On a disk that is there, and tells a history that is.
+    init(_ scenario: Scenario, _ history: RunHistory, _ disk: SimulatedFileSystem, _ plant: (any Plant)?) {
+        self.scenario = scenario
+        self.plant = plant
+        self.disk = disk
+        self.history = history
+        random = SplitMix64(seed: scenario.seed ^ 0x5EED_0FA_3031D)
         instrumentsCalls = scenario.steps.contains {
             if case .kill(_, let point) = $0.step { point != .now } else { false }
         }
@@ -93,7 +100,6 @@ package final class World {
             makeSeat(.phone, 1, Build(understands: settings.phoneUnderstands, writes: settings.ackVersion)),
             makeSeat(.watch, 1, Build(understands: settings.watchUnderstands, writes: settings.payloadVersion)),
         ]
-        makeDisks()
     }
 
     func makeSeat(_ side: Side, _ number: UInt8, _ build: Build) -> Seat {
