@@ -50,6 +50,20 @@ package struct CrashSection: Sendable {
 
     package var held: Bool { failureCount == 0 && unreached.isEmpty && reachedCount == pointCount }
 
+    /// What another part of the same came to; disks that are in both count twice.
+    mutating func add(_ other: CrashSection) {
+        pointCount += other.pointCount
+        reachedCount += other.reachedCount
+        unreached += other.unreached
+        rawImageCount += other.rawImageCount
+        distinctImageCount += other.distinctImageCount
+        recoveryCount += other.recoveryCount
+        verdictCount += other.verdictCount
+        notes = other.notes
+        failures += other.failures
+        failureCount += other.failureCount
+    }
+
     mutating func stop() {
         unreached = []
         notes = ["stopped at the first that did not hold"]

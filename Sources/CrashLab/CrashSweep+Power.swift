@@ -28,8 +28,23 @@ extension CrashSweep {
 
     /// `stride`: only of every so many-th cut.
     package func power(_ model: DiskModel, stride: Int = 1) -> CrashSection {
-        var section = CrashSection(.power(model))
         let cuts = cuts(model).strided(stride)
+        guard stopsAtFirst else { return power(model, cuts) }
+        // From the end, where most has been promised.
+        var section = CrashSection(.power(model))
+        var end = cuts.count
+        while end > 0, section.failureCount == 0 {
+            let start = max(0, end - Self.cutsAtOnce)
+            section.add(power(model, Array(cuts[start..<end])))
+            end = start
+        }
+        return finished(section)
+    }
+
+    private static let cutsAtOnce = 8
+
+    private func power(_ model: DiskModel, _ cuts: [Cut]) -> CrashSection {
+        var section = CrashSection(.power(model))
         let images = Slots<CutImages>(cuts.count)
         spread(cuts.count) { images[$0] = cuts[$0].image.map(Self.images) }
         var crews: [Crew] = []

@@ -141,6 +141,8 @@ extension PhoneEngine {
                 throwAway(note, failure)
             } else {
                 note.file.isCut = true
+                // Its own sync succeeded, whatever became of its neighbour's; a copy of it no barrier would cover any more.
+                note.file.mayBeUnwritable = false
                 durable.append(note)
             }
         }

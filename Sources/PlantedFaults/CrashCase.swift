@@ -68,7 +68,8 @@ package struct CrashCase: Sendable {
     /// The sweep that finds it, or, with `isPlanted` false, holds.
     package func sweep(_ spread: @escaping CrashSweep.Spread, isPlanted: Bool = true) -> CrashSweep {
         CrashSweep(
-            scenario, spread: spread, stopsAtFirst: true, makePlant: { [makePlant] in isPlanted ? makePlant() : nil })
+            scenario, spread: spread, stopsAtFirst: isPlanted,
+            makePlant: { [makePlant] in isPlanted ? makePlant() : nil })
     }
 }
 

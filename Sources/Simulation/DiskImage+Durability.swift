@@ -189,12 +189,20 @@ extension DiskImage {
         while let number = open.popLast() {
             guard !isReached[number.place] else { continue }
             isReached[number.place] = true
-            self[number].table.forgetWritten()
-            self[number].written = self[number].durable
-            self[number].unsynced = []
-            self[number].hasAbandoned = false
-            for name in self[number].table.names(in: .written).sorted() {
-                guard let child = self[number].table[name, .written] else { continue }
+            // Most are as they were when the image was taken, and stay shared with it.
+            if !isSettled(number) || self[number].written.count != self[number].durable.count {
+                self[number].table.forgetWritten()
+                self[number].written = self[number].durable
+                self[number].unsynced = []
+                self[number].hasAbandoned = false
+            }
+            guard self[number].kind == .directory else { continue }
+            var children: [(name: FileName, number: InodeNumber)] = []
+            self[number].table.forEach(in: .written) { name, child in
+                children.append((name, child))
+                return true
+            }
+            for (name, child) in children.sorted(by: { $0.name < $1.name }) {
                 // A directory has one parent. When both halves of its rename are there, the disk's check takes one.
                 if self[child].kind == .directory, places[child.place].nameCount > 0, !isMountRoot(child) {
                     self[number].table[name, .written] = nil

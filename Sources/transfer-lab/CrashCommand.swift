@@ -39,6 +39,9 @@ extension LabTool {
                 "--plant", .text, "NAME", section: "What is tried",
                 help: "Put this fault into the pair first; `list` names them, `all` looks for each."),
             Option(
+                "--stride", .integer(1...1_000_000), "N", default: "1", section: "What is tried",
+                help: "Try only every N-th place."),
+            Option(
                 "--recoveries", .integer(1...1_000_000_000), "N", default: "200000", section: "What is tried",
                 help: "Of the images of a model recover from so many at most, drawn at random; the share is printed."),
             Option(
@@ -94,6 +97,8 @@ enum CrashCommand {
         Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
     }
 
+    static func stride(_ command: ParsedCommand) -> Int { Int(clamping: command.integer("--stride") ?? 1) }
+
     static func spread(_ jobs: Int) -> CrashSweep.Spread {
         { count, body in Workers.each(0..<count, jobs: jobs, body) }
     }
@@ -140,7 +145,7 @@ private struct CrashRun {
         var held = true
         for part in parts() {
             let began = clock.now()
-            let section = lab.section(part)
+            let section = lab.section(part, stride: CrashCommand.stride(command))
             show(section, seconds: clock.now().since(began).inSeconds)
             if !section.held { held = false }
         }

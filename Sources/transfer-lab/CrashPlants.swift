@@ -43,7 +43,7 @@ enum CrashPlants {
         let clock = MonotonicClock()
         for each in cases {
             let began = clock.now()
-            let (section, lines) = troubles(of: each, spread)
+            let (section, lines) = troubles(of: each, spread, stride: CrashCommand.stride(command))
             let seconds = (clock.now().since(began).inSeconds * 100).rounded() / 100
             if lines.isEmpty {
                 let first = section.failures.first
@@ -60,20 +60,21 @@ enum CrashPlants {
     }
 
     /// What the sweep came to, and what is wrong with that.
-    private static func troubles(of each: CrashCase, _ spread: @escaping CrashSweep.Spread) -> (CrashSection, [String])
-    {
+    private static func troubles(
+        of each: CrashCase, _ spread: @escaping CrashSweep.Spread, stride: Int
+    ) -> (CrashSection, [String]) {
         let planted = each.sweep(spread)
         var lines: [String] = []
         if planted.reference().outcome != .held {
             lines += ["without a crash:"] + planted.reference().complaints
         }
-        let section = planted.section(each.part)
+        let section = planted.section(each.part, stride: stride)
         if let first = section.failures.first?.lines.first {
             if !first.hasPrefix("\(each.breaks) ") { lines.append("\(each.breaks) shall be broken, but: \(first)") }
         } else {
             lines.append("\(section.name): nothing found at \(section.reachedCount) places")
         }
-        let healthy = each.sweep(spread, isPlanted: false).section(each.part)
+        let healthy = each.sweep(spread, isPlanted: false).section(each.part, stride: stride)
         if !healthy.held {
             lines +=
                 ["without the fault:"] + healthy.failures.flatMap { ["\($0.attempt)"] + $0.lines } + healthy.unreached

@@ -168,6 +168,34 @@ struct PhoneFaultTests {
         #expect(world.endFaults(notes) == [])
     }
 
+    /// Found by the crash lab: the first was written anew for its neighbour's sake, and no barrier covered the copy.
+    @Test("a neighbour's sync fails and the container takes no name for a while: what is acked then is durable")
+    func failedSyncOfANeighbour() throws {
+        let world = try PhoneWorld.started()
+        let notes = (1...2).map { PhoneNote($0) }
+        var syncCount = 0
+        world.instrument.injections = [
+            Injection(
+                .every { operation, paths in
+                    guard operation == .sync, paths[0].contains("to-phone") else { return false }
+                    syncCount += 1
+                    return syncCount == 2
+                }, .fail(.inputOutput)),
+            Injection(
+                .every { operation, paths in operation == .publish && paths[1].contains("container") }, .fail(.noSpace)),
+        ]
+        for note in notes { try world.deliver(note) }
+        world.hearAndRun()
+        #expect(syncCount == 2)
+        world.instrument.injections = []
+        world.run(seconds: 60)
+        #expect(world.acks() == [notes[0].id])
+        #expect(world.durableFaults(notes) == [])
+        try world.resendUnacked(notes, attempt: 2)
+        world.hearAndRun()
+        #expect(world.endFaults(notes) == [])
+    }
+
     @Test("a failed ledger sync: a new generation has the rows that were durable, and only it is written from then on")
     func failedLedgerSync() throws {
         for nth in 1...2 {
