@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "transfer-lab",
             dependencies: [
-                "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "PairInspection",
+                "WireContract", "Spooling", "LinkFaults", "WatchSide", "Scenarios", "Monitors", "Replay", "PairInspection",
                 "Simulation", "Soak", "CrashLab", "PlantedFaults", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 

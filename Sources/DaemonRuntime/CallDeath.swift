@@ -17,7 +17,7 @@ package struct CallDeath: Sendable {
             help: "The same behind that call. Not together with --die-at, which is obeyed then."),
         Option(
             "--count-calls", section: "Replaying",
-            help: "Say on standard error at the end how many calls to the disk there were."),
+            help: "Say on standard error at the end how many calls to the disk there were, and how many of them were syncs."),
     ]
 
     package init(_ command: ParsedCommand) {
@@ -43,6 +43,6 @@ package struct CallDeath: Sendable {
     /// Says how many calls there were, if that was asked for. `disk` is what `disk(over:of:)` answered.
     package func tell(_ disk: any FileSystem, toolName: String) {
         guard countsCalls, let counting = disk as? SteeredFileSystem else { return }
-        standardError("\(toolName): \(counting.callCount) calls")
+        standardError("\(toolName): \(counting.syncCount) syncs, \(counting.callCount) calls")
     }
 }

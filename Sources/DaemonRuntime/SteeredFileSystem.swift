@@ -34,6 +34,8 @@ package final class SteeredFileSystem {
     /// The point of the order that is in force, and the calls since it is.
     private var point: DiePoint?
     private(set) var callCount = 0
+    /// How many of these made something durable.
+    private(set) var syncCount = 0
     /// The highest number of an order that was taken in.
     private var lastNumber: Int
 
@@ -64,6 +66,7 @@ package final class SteeredFileSystem {
         lastNumber = order.number
         point = order.point
         callCount = 0
+        syncCount = 0
     }
 
     package static func killThisProcess() {
@@ -78,6 +81,7 @@ package final class SteeredFileSystem {
     ) throws(FileSystemError) -> Value {
         guard let due = point else { return try body() }
         callCount += 1
+        if operation == .sync || operation == .syncDirectory || operation == .syncAll { syncCount += 1 }
         let isDue: Bool
         let isAfter: Bool
         switch due {

@@ -33,6 +33,8 @@ final class LiveProcess {
     private let outPath: String
     private let errPath: String
     private(set) var ending: Ending?
+    /// What the kernel says that it took, once it has ended.
+    private(set) var usage = rusage()
 
     /// Starts `executable`. `logs` names two files that it makes: `<logs>.out` and `<logs>.err`.
     init(_ executable: String, _ arguments: [String], logs: String) throws(LiveError) {
@@ -79,7 +81,7 @@ final class LiveProcess {
     func poll() -> Ending? {
         if let ending { return ending }
         var status: Int32 = 0
-        if waitpid(pid, &status, WNOHANG) == pid { ending = Ending(waitStatus: status) }
+        if wait4(pid, &status, WNOHANG, &usage) == pid { ending = Ending(waitStatus: status) }
         return ending
     }
 
@@ -87,7 +89,7 @@ final class LiveProcess {
     func waitForEnd() -> Ending {
         if let ending = poll() { return ending }
         var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        while wait4(pid, &status, 0, &usage) < 0, errno == EINTR {}
         let end = Ending(waitStatus: status)
         ending = end
         return end

@@ -100,15 +100,25 @@ enum LabTool {
         ])
 
     static let bench = Command(
-        name: "bench", summary: "Measure the rate of the virtual world under a full mix of faults.",
+        name: "bench", summary: "Measure what this machine allows, and how near the pair comes.",
         details: [
-            "A transfer counts when it was delivered, ingested, acked and deleted. The same seed gives the same digest."
+            "Parts: limits (single calls), pair (backlogs of 1 KiB, 64 KiB, 1 MiB), large (64 MiB, 1 GiB), latency (one note "
+                + "at a time), backlog (1,000 and 10,000), start (100,000), ram (CPU a note on a RAM disk), counts (calls and "
+                + "syncs a note, checked against Docs/Spool.md), virtual (the rate of the virtual world). Docs/Performance.md "
+                + "says how to read them.",
+            "Compare figures of one run with each other. Ends with 1 when a count is against the law; a time never fails it.",
         ],
         options: [
+            Option("--only", .text, "PARTS", help: "Only these parts, with commas."),
+            Option("--repeat", .integer(1...99), "N", help: "So many repetitions; 9 when not given, 3 with --quick."),
+            Option("--quick", help: "Fewer and smaller: 10,000 in place of 100,000, nothing of 1 GiB."),
+            Option("--dir", .path, "DIR", help: "Where to work, instead of TMPDIR or /tmp: the disk that is measured."),
+            Option("--ram-dir", .path, "DIR", help: "A folder on a RAM disk, instead of /dev/shm."),
+            Option("--json", help: "Print JSON, for a program to read."),
             Option(
-                "--transfers", .integer(1...1_000_000_000), "N", default: "20000",
-                help: "Stop behind the run in which so many were verified."),
-            Option("--seed", .seed, "N", default: "1", help: "The seed of the first run."),
-            Option("--show", help: "Print the first run's scenario, to keep or to replay, and run nothing."),
+                "--transfers", .integer(1...1_000_000_000), "N", default: "20000", section: "The virtual world",
+                help: "Stop behind the run in which so many were verified. Given alone: only this part."),
+            Option("--seed", .seed, "N", default: "1", section: "The virtual world", help: "The seed of the first run."),
+            Option("--show", section: "The virtual world", help: "Print the first run's scenario, and run nothing."),
         ])
 }
