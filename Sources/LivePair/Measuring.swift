@@ -47,9 +47,9 @@ package final class MeasuredProcess {
             peakByteCount: UInt64(clamping: usage.ru_maxrss) * unit, talk: process.talk)
     }
 
-    /// SIGTERM, and waits.
+    /// SIGTERM to it and to what it started (a tracer passes none on), and waits.
     package func stop() -> End {
-        process.send(SIGTERM)
+        if process.poll() == nil { kill(-process.pid, SIGTERM) }
         return end()
     }
 

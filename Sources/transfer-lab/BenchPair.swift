@@ -26,7 +26,9 @@ final class BenchPair {
         _ tool: String, _ arguments: [String], wrapper: [String] = []
     ) throws(LiveError) -> MeasuredProcess {
         logCount += 1
-        let own = [Environment.sibling(tool)] + arguments + ["--pair", path]
+        // Nothing is left behind when this process is killed. A traced daemon has another parent.
+        let bound = wrapper.isEmpty && arguments.first == "run" ? ["--die-with", "\(MeasuringDisk.processNumber)"] : []
+        let own = [Environment.sibling(tool)] + arguments + bound + ["--pair", path]
         let all = wrapper + own
         return try MeasuredProcess(all[0], Array(all.dropFirst()), logs: "\(path)/logs/\(logCount)")
     }
