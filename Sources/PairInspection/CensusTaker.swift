@@ -34,7 +34,7 @@ package struct CensusTaker {
         }
         try takePhone(isDurable, into: &census)
         census.recordings.sort { $0.id < $1.id }
-        census.container.sort { ($0.id, "\($0.fileExtension)") < ($1.id, "\($1.fileExtension)") }
+        census.container.sort { ($0.id, $0.fileExtension.packed) < ($1.id, $1.fileExtension.packed) }
         census.ledger.sort { $0.id < $1.id }
         census.vetoes.sort()
         census.staging.sort()

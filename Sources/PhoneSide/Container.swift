@@ -10,6 +10,7 @@ package final class Container {
     /// The months used last, newest first.
     private var months: [(name: FileName, directory: DirectoryBox)] = []
     private static let mostOpenMonths = 8
+    private var lastMonth: (day: UInt64, name: FileName)?
     /// Files that the ledger does not know (it was lost), by id: what the container holds counts.
     private var unknown: [ULID: FileExtension] = [:]
     private let isKnown: (ULID) -> Bool
@@ -73,7 +74,12 @@ package final class Container {
     package func unknownExtension(of id: ULID) -> FileExtension? { unknown[id] }
 
     package static func fileName(of id: ULID, _ fileExtension: FileExtension) -> FileName {
-        guard let name = FileName(fileExtension.appended(to: id.description)) else {
+        var bytes = id.utf8Bytes
+        if fileExtension != .none {
+            bytes.append(UInt8(ascii: "."))
+            bytes += fileExtension.paddedBytes.prefix { $0 != 0 }
+        }
+        guard let name = FileName(bytes: bytes[...]) else {
             preconditionFailure("an id with an extension is a file name: \(id)")
         }
         return name
@@ -81,7 +87,7 @@ package final class Container {
 
     /// The directory of an id's month, made when missing.
     package func month(of id: ULID) throws(FileSystemError) -> DirectoryBox {
-        guard let name = FileName(id.monthBucket) else { preconditionFailure("a month is a file name: \(id)") }
+        let name = monthName(of: id)
         if let index = months.firstIndex(where: { $0.name == name }) { return months[index].directory }
         let directory = DirectoryBox(try fileSystem.openOurDirectory(name, in: root.directory, create: true))
         // Also when it was there: the one who made it may have been killed before it synced this.
@@ -89,6 +95,15 @@ package final class Container {
         months.insert((name, directory), at: 0)
         if months.count > Self.mostOpenMonths { months.removeLast() }
         return directory
+    }
+
+    /// Notes come in the order of time: it is nearly always the month of the one before.
+    private func monthName(of id: ULID) -> FileName {
+        let day = id.millisecondsSince1970 / 86_400_000
+        if let lastMonth, lastMonth.day == day { return lastMonth.name }
+        guard let name = FileName(id.monthBucket) else { preconditionFailure("a month is a file name: \(id)") }
+        lastMonth = (day, name)
+        return name
     }
 
     /// Whether anything lies under an id.
@@ -135,9 +150,9 @@ package final class Container {
     /// The note that a name in a month stands for; `nil` when no note has such a name.
     package static func note(named name: FileName) -> (id: ULID, fileExtension: FileExtension)? {
         guard let id = ULID(utf8: name.bytes.prefix(26)) else { return nil }
-        let rest = String(decoding: name.bytes.dropFirst(26), as: UTF8.self)
+        let rest = name.bytes.dropFirst(26)
         if rest.isEmpty { return (id, .none) }
-        guard rest.hasPrefix("."), let found = FileExtension(String(rest.dropFirst())), found != .none else {
+        guard rest.first == UInt8(ascii: "."), let found = FileExtension(utf8: rest.dropFirst()), found != .none else {
             return nil
         }
         return (id, found)

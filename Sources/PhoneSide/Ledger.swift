@@ -104,14 +104,14 @@ package final class Ledger {
         var bytes: [UInt8] = []
         var pending = Pending()
         for row in rows {
-            let rowBytes = LedgerRow(
+            let start = bytes.count
+            LedgerRow(
                 outcome: row.outcome, id: row.id, content: row.content, dictionaryBytes: row.dictionaryBytes
-            ).bytes
+            ).append(to: &bytes)
             let entry = LedgerEntry(
-                outcome: row.outcome, content: row.content, offset: durableByteCount + UInt64(bytes.count),
-                byteCount: UInt32(rowBytes.count))
+                outcome: row.outcome, content: row.content, offset: durableByteCount + UInt64(start),
+                byteCount: UInt32(bytes.count - start))
             pending.entries.append((row.id, entry))
-            bytes += rowBytes
         }
         pending.end = durableByteCount + UInt64(bytes.count)
         do {

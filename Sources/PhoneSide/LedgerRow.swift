@@ -39,21 +39,23 @@ struct LedgerRow: Hashable, Sendable {
     private static let fixedByteCount = 1 + 16 + 8 + 4 + 4 + 8
     static let largestByteCount = headByteCount + fixedByteCount + TransferLimit.dictionaryByteCount
 
-    var bytes: [UInt8] {
-        var payload: [UInt8] = [outcome.rawValue]
-        payload.reserveCapacity(Self.fixedByteCount + dictionaryBytes.count)
-        payload.appendBigEndian(id.high)
-        payload.appendBigEndian(id.low)
-        payload.appendBigEndian(content.byteCount)
-        payload.appendBigEndian(content.checksums.crc32)
-        payload.appendBigEndian(content.checksums.adler32)
-        payload += content.fileExtension.paddedBytes
-        payload += dictionaryBytes
-        var bytes = Self.mark
-        bytes.reserveCapacity(Self.headByteCount + payload.count)
-        bytes.appendBigEndian(UInt32(payload.count))
-        bytes.appendBigEndian(Checksums(of: payload).crc32)
-        return bytes + payload
+    /// Appends the row as it stands in the file.
+    func append(to bytes: inout [UInt8]) {
+        let start = bytes.count
+        let payloadByteCount = Self.fixedByteCount + dictionaryBytes.count
+        bytes += Self.mark
+        bytes.appendBigEndian(UInt32(payloadByteCount))
+        bytes.appendBigEndian(0 as UInt32)
+        bytes.append(outcome.rawValue)
+        bytes.appendBigEndian(id.high)
+        bytes.appendBigEndian(id.low)
+        bytes.appendBigEndian(content.byteCount)
+        bytes.appendBigEndian(content.checksums.crc32)
+        bytes.appendBigEndian(content.checksums.adler32)
+        bytes.appendBigEndian(content.fileExtension.packed)
+        bytes += dictionaryBytes
+        let crc32 = Checksums.crc32(of: bytes[(start + Self.headByteCount)...])
+        for place in 0..<4 { bytes[start + 8 + place] = UInt8(truncatingIfNeeded: crc32 >> UInt32(24 - 8 * place)) }
     }
 
     /// What begins at the start of `bytes`.
@@ -74,7 +76,7 @@ struct LedgerRow: Hashable, Sendable {
         guard (fixedByteCount...largestByteCount - headByteCount).contains(payloadByteCount) else { return .noRow }
         guard bytes.count >= headByteCount + payloadByteCount else { return .incomplete }
         let payload = bytes.dropFirst(headByteCount).prefix(payloadByteCount)
-        guard Checksums(of: payload).crc32 == crc32, let row = LedgerRow(payload) else { return .noRow }
+        guard Checksums.crc32(of: payload) == crc32, let row = LedgerRow(payload) else { return .noRow }
         return .row(row, byteCount: headByteCount + payloadByteCount)
     }
 
@@ -85,7 +87,7 @@ struct LedgerRow: Hashable, Sendable {
         id = ULID(high: reader.next(), low: reader.next())
         let byteCount: UInt64 = reader.next()
         let checksums = Checksums(crc32: reader.next(), adler32: reader.next())
-        guard let fileExtension = FileExtension(padded: reader.next(8)) else { return nil }
+        guard let fileExtension = FileExtension(packed: reader.next()) else { return nil }
         content = NoteContent(byteCount: byteCount, checksums: checksums, fileExtension: fileExtension)
         dictionaryBytes = Array(payload.dropFirst(Self.fixedByteCount))
     }

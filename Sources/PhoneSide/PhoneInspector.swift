@@ -128,7 +128,7 @@ package struct PhoneInspector: ~Copyable {
                 case .envelope(let envelope) = try fileSystem.inspect(
                     own.file, byteCount: own.byteCount, expecting: .note)
             else { return nil }
-            let waits = PhoneEngine.gate(envelope, understands: settings.understands).waits
+            let waits = AudioNotePayload.gate(envelope.dictionary, understands: settings.understands).waits
             return ListedNote(
                 subject: staged.key.id?.description ?? staged.key.description,
                 state: waits.map { .waits(reason: $0.description) } ?? .staged, content: NoteContent(envelope.seal),

@@ -140,7 +140,7 @@ extension PhoneEngine {
 
     /// Sends the note's own dictionary back, as userInfo.
     private func echo(_ envelope: Envelope) {
-        guard let spool, let pairing, let id = Self.gate(envelope, understands: settings.understands).id else { return }
+        guard let spool, let pairing, let id = gate(envelope).id else { return }
         let seal = Seal(
             kind: .ack, bodyByteCount: 0, bodyChecksums: .ofNothing, dictionary: envelope.dictionaryBytes,
             pairing: pairing, fileExtension: .none)

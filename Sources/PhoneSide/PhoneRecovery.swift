@@ -115,7 +115,7 @@ extension PhoneEngine {
     private func recoverEnvelope(
         _ name: StagedName, _ envelope: Envelope, byteCount: UInt64
     ) throws(FileSystemError) {
-        let (id, waits) = Self.gate(envelope, understands: settings.understands)
+        let (id, waits) = gate(envelope)
         guard DeliveryKey(id: id, seal: envelope.seal) == name.key else {
             // Not what its name says: no build of ours put it there.
             try quarantine.take(name.fileName, from: staging, reason: .strangeName, subject: nil)

@@ -106,12 +106,13 @@ extension PhoneEngine {
                 try quarantine.take(name, from: spool.toPhone, reason: QuarantineReason(fault), subject: nil)
                 report(.init(.setAside, name: name, byteCount: byteCount, detail: "\(fault)"))
             case .envelope(let envelope):
-                if try setAsideIfOther(envelope, entry, name, in: spool.toPhone) { return 0 }
-                if isOverStagingCap(envelope, byteCount: byteCount, name: name) { return 0 }
+                let gate = gate(envelope)
+                if try setAsideIfOther(gate.id, entry, name, in: spool.toPhone) { return 0 }
+                if isOverStagingCap(envelope, gate, byteCount: byteCount, name: name) { return 0 }
                 let inboxName = inboxName(of: name)
                 let taken = try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
                 report(.init(.taken, id: entry.id, name: name, byteCount: byteCount, attempt: entry.attempt))
-                receive(inboxName, envelope, box: taken, byteCount: byteCount, attempt: entry.attempt)
+                receive(inboxName, envelope, gate, box: taken, byteCount: byteCount, attempt: entry.attempt)
             }
             return byteCount
         } catch {
@@ -146,9 +147,9 @@ extension PhoneEngine {
     /// No build of ours sends that. A cut of the power makes it of a recording of an envelope: the phone's cut of the
     /// staged file survives and its renames do not, and there lies, under the entry's name, what the recording was of.
     private func setAsideIfOther(
-        _ envelope: Envelope, _ entry: EntryName, _ name: FileName, in directory: borrowing OpenDirectory
+        _ id: ULID?, _ entry: EntryName, _ name: FileName, in directory: borrowing OpenDirectory
     ) throws(FileSystemError) -> Bool {
-        guard let id = Self.gate(envelope, understands: settings.understands).id, id != entry.id else { return false }
+        guard let id, id != entry.id else { return false }
         try quarantine.take(name, from: directory, reason: .strangeName, subject: nil)
         report(.init(.setAside, name: name, detail: QuarantineReason.strangeName.description))
         return true
@@ -156,10 +157,9 @@ extension PhoneEngine {
 
     /// Payloads of the future may fill staging only so far; then their transfers stay in the spool (7015), and what is
     /// understood goes past them.
-    private func isOverStagingCap(_ envelope: Envelope, byteCount: UInt64, name: FileName) -> Bool {
-        let (id, waits) = Self.gate(envelope, understands: settings.understands)
+    private func isOverStagingCap(_ envelope: Envelope, _ gate: Gate, byteCount: UInt64, name: FileName) -> Bool {
         // A resend of one that waits already takes no room.
-        guard waits != nil, node.waitingCount > 0, !node.knows(DeliveryKey(id: id, seal: envelope.seal)),
+        guard gate.waits != nil, node.waitingCount > 0, !node.knows(DeliveryKey(id: gate.id, seal: envelope.seal)),
             node.waitingByteCount + byteCount > settings.stagingCapByteCount
         else { return false }
         postpone(name)
@@ -236,8 +236,9 @@ extension PhoneEngine {
             case .envelope(let envelope):
                 // None for what `quarantine retry` put there.
                 let entry = FileName(bytes: name.bytes.dropFirst(17)).flatMap(EntryName.init)
-                if let entry, try setAsideIfOther(envelope, entry, name, in: inbox) { return }
-                receive(name, envelope, box: box, byteCount: byteCount, attempt: entry?.attempt ?? 1)
+                let gate = gate(envelope)
+                if let entry, try setAsideIfOther(gate.id, entry, name, in: inbox) { return }
+                receive(name, envelope, gate, box: box, byteCount: byteCount, attempt: entry?.attempt ?? 1)
             }
         } catch {
             refuse(name, error)
@@ -245,16 +246,17 @@ extension PhoneEngine {
     }
 
     /// What the gate says of a dictionary: the id, if it names one, and why it waits, if it does.
-    static func gate(_ envelope: Envelope, understands: Int) -> (id: ULID?, waits: GateReason?) {
-        switch AudioNotePayload.read(envelope.dictionary, understands: understands) {
-        case .understood(payload: _, let id, version: _): (id, nil)
-        case .waits(let reason, let id): (id, reason)
-        }
+    typealias Gate = (id: ULID?, waits: GateReason?)
+
+    func gate(_ envelope: Envelope) -> Gate {
+        AudioNotePayload.gate(envelope.dictionary, understands: settings.understands)
     }
 
     /// The receiving call.
-    private func receive(_ name: FileName, _ envelope: Envelope, box: FileBox, byteCount: UInt64, attempt: Int) {
-        let (id, waits) = Self.gate(envelope, understands: settings.understands)
+    private func receive(
+        _ name: FileName, _ envelope: Envelope, _ gate: Gate, box: FileBox, byteCount: UInt64, attempt: Int
+    ) {
+        let (id, waits) = gate
         guard isHandled(name, id: id, envelope) else { return }
         let key = DeliveryKey(id: id, seal: envelope.seal)
         let cameOver = PairingID(utf8: name.bytes.prefix(16)) ?? PairingID(rawValue: 0)

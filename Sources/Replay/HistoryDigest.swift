@@ -73,7 +73,7 @@ package struct HistoryDigest: Hashable, Sendable, CustomStringConvertible {
             offset += 8
         }
         var rest = UInt64(bytes.count) << 56
-        for (place, byte) in bytes[offset...].enumerated() { rest ^= UInt64(byte) << UInt64(8 * place) }
+        for place in 0..<bytes.count - offset { rest ^= UInt64(bytes[offset + place]) << UInt64(8 * place) }
         mix(rest)
     }
 }

@@ -76,18 +76,22 @@ extension DiskImage {
         let end = bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0
         let start = bytes[..<end].lastIndex(of: slash).map { $0 + 1 } ?? 0
         guard let name = FileName(bytes: bytes[start..<end]) else { throw DiskFailure(.exists) }
-        let parent = try resolve(String(decoding: bytes[..<start], as: UTF8.self))
+        let plain = bytes[..<start].withUnsafeBytes { plainWay($0, in: .written) }
+        let parent = if let plain { plain } else { try resolve(String(decoding: bytes[..<start], as: UTF8.self)) }
         guard self[parent].kind == .directory else { throw DiskFailure(.notDirectory) }
         return (parent, name)
     }
 
     func status(_ number: InodeNumber) -> FileStatus {
-        let inode = self[number]
-        let byteCount = inode.kind == .symbolicLink ? inode.linkTarget.utf8.count : inode.written.count
-        let linkCount = inode.kind == .directory ? 2 : UInt64(places[number.place].nameCount) + inode.extraLinkCount
+        // Field by field: a copy of the inode would count a reference for each of its arrays.
+        let box = box(number)
+        let byteCount = box.inode.kind == .symbolicLink ? box.inode.linkTarget.utf8.count : box.inode.written.count
+        let linkCount =
+            box.inode.kind == .directory ? 2 : UInt64(places[number.place].nameCount) + box.inode.extraLinkCount
         return FileStatus(
-            kind: inode.kind, byteCount: UInt64(byteCount), isOurs: inode.isOurs, permissions: inode.permissions,
-            linkCount: linkCount, inode: number.rawValue, device: UInt64(mounts[inode.mount].device) + 1)
+            kind: box.inode.kind, byteCount: UInt64(byteCount), isOurs: box.inode.isOurs,
+            permissions: box.inode.permissions, linkCount: linkCount, inode: number.rawValue,
+            device: UInt64(mounts[box.inode.mount].device) + 1)
     }
 
     private func checkMayChange(_ directory: InodeNumber) throws(DiskFailure) {

@@ -93,12 +93,7 @@ package struct DiskImage: Sendable {
 
     /// An inode that somebody refers to. That it is there is this module's own invariant.
     subscript(number: InodeNumber) -> Inode {
-        _read {
-            guard isThere(number), let box = places[number.place].box else {
-                preconditionFailure("no inode \(number.rawValue) on this disk")
-            }
-            yield box.inode
-        }
+        _read { yield box(number).inode }
         _modify {
             guard isThere(number) else { preconditionFailure("no inode \(number.rawValue) on this disk") }
             if !isKnownUniquelyReferenced(&places[number.place].box) {
@@ -106,6 +101,13 @@ package struct DiskImage: Sendable {
             }
             yield &places[number.place].box!.inode
         }
+    }
+
+    func box(_ number: InodeNumber) -> InodeBox {
+        guard isThere(number), let box = places[number.place].box else {
+            preconditionFailure("no inode \(number.rawValue) on this disk")
+        }
+        return box
     }
 
     mutating func makeInode(_ kind: FileKind, permissions: UInt16, mount: Int) -> InodeNumber {

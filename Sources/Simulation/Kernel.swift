@@ -33,7 +33,8 @@ final class Kernel {
     @exclusivity(unchecked) private var handles = [Handle?](repeating: nil, count: 64)
     @exclusivity(unchecked) private(set) var handleCount = 0
     @exclusivity(unchecked) private var lastHandle: Int32 = 2
-    private var locks: [InodeNumber: HandleNumber] = [:]
+    /// Few at a time: to compare all is cheaper than to hash one.
+    private var locks: [(inode: InodeNumber, holder: HandleNumber)] = []
     private var living: [SimulatedProcess] = []
     private var processCount = 0
 
@@ -102,7 +103,7 @@ final class Kernel {
         guard let handle = handles[place], handle.number == number else { return }
         handles[place] = nil
         handleCount -= 1
-        if handle.isLocked { locks[handle.inode] = nil }
+        if handle.isLocked { locks.removeAll { $0.inode == handle.inode } }
         image.closed(handle.inode)
     }
 
@@ -111,14 +112,15 @@ final class Kernel {
     // MARK: Locks
 
     func lock(_ number: HandleNumber, _ inode: InodeNumber) -> Bool {
-        if let holder = locks[inode] { return holder == number }
-        locks[inode] = number
+        if let lock = locks.last(where: { $0.inode == inode }) { return lock.holder == number }
+        locks.append((inode, number))
         handles[place(number)]?.isLocked = true
         return true
     }
 
     func lockHolder(_ inode: InodeNumber) -> String? {
-        guard let number = locks[inode], let handle = handles[place(number)] else { return nil }
+        guard let number = locks.last(where: { $0.inode == inode })?.holder, let handle = handles[place(number)]
+        else { return nil }
         return living.first { $0.number == handle.process }?.name
     }
 }

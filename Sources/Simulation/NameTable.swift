@@ -86,9 +86,13 @@ struct NameTable: Sendable {
     /// Every name of a view, until `body` returns `false`.
     func forEach(in view: DiskView, _ body: (FileName, InodeNumber) throws -> Bool) rethrows {
         guard count > 0 else { return }
-        for entry in entries {
-            guard let name = entry.name, let number = view == .written ? entry.written : entry.durable else { continue }
-            guard try body(name, number) else { return }
+        try entries.withUnsafeBufferPointer { entries in
+            for index in entries.indices {
+                guard let number = view == .written ? entries[index].written : entries[index].durable,
+                    let name = entries[index].name
+                else { continue }
+                guard try body(name, number) else { return }
+            }
         }
     }
 

@@ -288,16 +288,16 @@ package final class ProcessView: FileSystem, SyncFailing {
     // MARK: Common to all calls
 
     private func perform<Value>(
-        _ operation: FileSystemError.Operation, _ path: DisplayPath,
+        _ operation: FileSystemError.Operation, _ path: @autoclosure () -> DisplayPath,
         _ body: (inout DiskImage) throws(DiskFailure) -> Value
     ) throws(FileSystemError) -> Value {
-        guard isAlive else { throw FileSystemError(operation, path, .processIsDead) }
+        guard isAlive else { throw FileSystemError(operation, path(), .processIsDead) }
         do throws(DiskFailure) {
             let value = try body(&kernel.image)
             kernel.image.tidy()
             return value
         } catch {
-            throw FileSystemError(operation, path, error.reason)
+            throw FileSystemError(operation, path(), error.reason)
         }
     }
 

@@ -30,6 +30,14 @@ package struct Checksums: Hashable, Sendable {
         bytes.withUnsafeBytes { append($0) }
     }
 
+    /// CRC-32 alone, for what has room for no more.
+    package static func crc32(of bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return ofNothing.crc32 }
+            return UInt32(truncatingIfNeeded: crc32_z(UInt(ofNothing.crc32), start, buffer.count))
+        }
+    }
+
     /// Takes further bytes in, in order.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }

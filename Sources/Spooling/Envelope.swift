@@ -28,10 +28,11 @@ package import WireContract
 package enum EnvelopeKind: Hashable, Sendable {
     case note, ack
 
-    fileprivate var code: [UInt8] {
+    /// "note" and "ack ".
+    fileprivate var code: UInt32 {
         switch self {
-        case .note: Array("note".utf8)
-        case .ack: Array("ack ".utf8)
+        case .note: 0x6E6F_7465
+        case .ack: 0x6163_6B20
         }
     }
 }
@@ -80,10 +81,10 @@ package struct Seal: Hashable, Sendable {
         bytes.appendBigEndian(dictionaryChecksums.crc32)
         bytes.appendBigEndian(dictionaryChecksums.adler32)
         bytes.appendBigEndian(pairing.rawValue)
-        bytes += fileExtension.paddedBytes
-        bytes += kind.code
+        bytes.appendBigEndian(fileExtension.packed)
+        bytes.appendBigEndian(kind.code)
         bytes.appendBigEndian(Seal.format)
-        bytes.appendBigEndian(Checksums(of: bytes).crc32)
+        bytes.appendBigEndian(Checksums.crc32(of: bytes[...]))
         bytes += Seal.magic
         return bytes
     }
@@ -98,20 +99,18 @@ package struct Seal: Hashable, Sendable {
         bodyChecksums = Checksums(crc32: reader.next(), adler32: reader.next())
         dictionaryChecksums = Checksums(crc32: reader.next(), adler32: reader.next())
         pairing = PairingID(rawValue: reader.next())
-        let extensionBytes = reader.next(8)
-        let kindBytes = reader.next(4)
+        let extensionWord: UInt64 = reader.next()
+        let code: UInt32 = reader.next()
         let format: UInt32 = reader.next()
         let crc32: UInt32 = reader.next()
-        guard crc32 == Checksums(of: bytes.prefix(52)).crc32 else { throw .sealAltered }
+        guard crc32 == Checksums.crc32(of: bytes.prefix(52)) else { throw .sealAltered }
         guard format == Seal.format else { throw .unknownFormat(format) }
-        if kindBytes.elementsEqual(EnvelopeKind.note.code) {
-            kind = .note
-        } else if kindBytes.elementsEqual(EnvelopeKind.ack.code) {
-            kind = .ack
-        } else {
-            throw .unknownKind
+        switch code {
+        case EnvelopeKind.note.code: kind = .note
+        case EnvelopeKind.ack.code: kind = .ack
+        default: throw .unknownKind
         }
-        guard let fileExtension = FileExtension(padded: extensionBytes) else { throw .badExtension }
+        guard let fileExtension = FileExtension(packed: extensionWord) else { throw .badExtension }
         self.fileExtension = fileExtension
         guard dictionaryByteCount <= UInt32(TransferLimit.dictionaryByteCount) else { throw .dictionaryTooLarge }
         guard envelopeByteCount == fileByteCount else { throw .wrongLength }

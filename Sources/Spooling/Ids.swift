@@ -25,36 +25,35 @@ package struct PairingID: Hashable, Sendable, CustomStringConvertible {
 /// The extension of the original file: one to eight ASCII letters and digits, or none. Kept in one word, because a ledger of
 /// 100,000 notes keeps as many of them.
 package struct FileExtension: Hashable, Sendable, CustomStringConvertible {
-    /// Its bytes from the highest down, then zeros.
-    private let packed: UInt64
+    /// Its bytes from the highest down, then zeros: big-endian, this is how it stands in a file.
+    package let packed: UInt64
 
-    package static let none = FileExtension(packed: 0)
+    package static let none = FileExtension()
 
-    private init(packed: UInt64) { self.packed = packed }
+    private init() { packed = 0 }
 
     /// `nil` when it is not one to eight letters and digits. An empty one is `none`.
-    package init?(_ string: String) {
-        let count = string.utf8.count
-        // Checked here too: a NUL at the end would pass for padding.
-        guard count <= 8, string.utf8.allSatisfy(\.isASCIILetterOrDigit) else { return nil }
-        self.init(padded: Array(string.utf8) + [UInt8](repeating: 0, count: 8 - count))
-    }
+    package init?(_ string: String) { self.init(utf8: Array(string.utf8)[...]) }
 
-    /// Eight bytes as `paddedBytes` writes them.
-    package init?(padded: [UInt8]) {
-        self.init(padded: padded[...])
-    }
-
-    package init?(padded: ArraySlice<UInt8>) {
-        guard padded.count == 8 else { return nil }
+    package init?(utf8 bytes: ArraySlice<UInt8>) {
+        guard bytes.count <= 8 else { return nil }
         var packed: UInt64 = 0
-        var hasEnded = false
-        for byte in padded {
-            hasEnded = hasEnded || byte == 0
-            guard hasEnded ? byte == 0 : byte.isASCIILetterOrDigit else { return nil }
+        for byte in bytes {
+            guard byte.isASCIILetterOrDigit else { return nil }
             packed = packed << 8 | UInt64(byte)
         }
-        self.packed = packed
+        self.packed = bytes.isEmpty ? 0 : packed << UInt64(8 * (8 - bytes.count))
+    }
+
+    /// As `packed` has it; `nil` for any other word.
+    package init?(packed word: UInt64) {
+        var hasEnded = false
+        for shift in stride(from: 56 as UInt64, through: 0, by: -8) {
+            let byte = UInt8(truncatingIfNeeded: word >> shift)
+            hasEnded = hasEnded || byte == 0
+            guard hasEnded ? byte == 0 : byte.isASCIILetterOrDigit else { return nil }
+        }
+        packed = word
     }
 
     /// Padded with zeros to eight bytes.
@@ -119,29 +118,10 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 
 extension [UInt8] {
     /// As `decimal(digits:)`, of a number that fits.
-    mutating func appendDecimal(_ number: UInt64, digits: Int) {
-        appendDigits(digits) { buffer in
-            var rest = number
-            for index in buffer.indices.reversed() {
-                buffer[index] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
-                rest /= 10
-            }
-            precondition(rest == 0, "\(number) has more than \(digits) digits")
-        }
-    }
+    mutating func appendDecimal(_ number: UInt64, digits: Int) { appendDigits(digits) { $0.spellDecimal(number) } }
 
     /// As `hex(digits:)`, of a number that fits.
-    mutating func appendHex(_ number: UInt64, digits: Int) {
-        appendDigits(digits) { buffer in
-            var rest = number
-            for index in buffer.indices.reversed() {
-                let digit = UInt8(truncatingIfNeeded: rest & 15)
-                buffer[index] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
-                rest >>= 4
-            }
-            precondition(rest == 0, "\(number) has more than \(digits) hexadecimal digits")
-        }
-    }
+    mutating func appendHex(_ number: UInt64, digits: Int) { appendDigits(digits) { $0.spellHex(number) } }
 
     private mutating func appendDigits(_ digits: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         let start = count
@@ -151,5 +131,28 @@ extension [UInt8] {
 
     mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { append(contentsOf: $0) }
+    }
+}
+
+extension UnsafeMutableBufferPointer<UInt8> {
+    /// Fills it with the decimal digits of a number that fits.
+    func spellDecimal(_ number: UInt64) {
+        var rest = number
+        for index in indices.reversed() {
+            self[index] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
+            rest /= 10
+        }
+        precondition(rest == 0, "\(number) has more than \(count) digits")
+    }
+
+    /// Fills it with the lower-case hexadecimal digits of a number that fits.
+    func spellHex(_ number: UInt64) {
+        var rest = number
+        for index in indices.reversed() {
+            let digit = UInt8(truncatingIfNeeded: rest & 15)
+            self[index] = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
+            rest >>= 4
+        }
+        precondition(rest == 0, "\(number) has more than \(count) hexadecimal digits")
     }
 }

@@ -71,20 +71,21 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     package var fileName: FileName {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(68)
-        bytes.appendDecimal(start.rawValue, digits: 10)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(counter, digits: 10)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendHex(UInt64(nonce), digits: 8)
-        bytes.append(UInt8(ascii: "-"))
-        id.appendUTF8(to: &bytes)
-        bytes.append(UInt8(ascii: "-"))
-        bytes.appendDecimal(UInt64(attempt), digits: 5)
-        bytes.append(kind == .note ? ".note" : ".ack")
+        var bytes = kind == .note ? Self.noteForm : Self.ackForm
+        bytes.withUnsafeMutableBufferPointer { buffer in
+            func field(_ range: Range<Int>) -> UnsafeMutableBufferPointer<UInt8> { .init(rebasing: buffer[range]) }
+            field(0..<10).spellDecimal(start.rawValue)
+            field(11..<21).spellDecimal(counter)
+            field(22..<30).spellHex(UInt64(nonce))
+            id.spell(into: field(31..<57))
+            field(58..<63).spellDecimal(UInt64(attempt))
+        }
         return FileName(trusted: bytes)
     }
+
+    // What stands in every name; the fields are written over it. A transfer's name is made several times on its way.
+    private static let noteForm = Array("0000000000-0000000000-00000000-00000000000000000000000000-00000.note".utf8)
+    private static let ackForm = Array("0000000000-0000000000-00000000-00000000000000000000000000-00000.ack".utf8)
 
     /// The order of names in the spool.
     package static func < (left: EntryName, right: EntryName) -> Bool {

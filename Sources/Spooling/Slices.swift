@@ -31,18 +31,22 @@ package final class SliceCarrier {
         return sums
     }
 
-    /// Copies `byteCount` bytes of `source` from `start` on to the same place in `target` and tells their checksums;
-    /// `nil` when the source ends before.
+    /// Copies the first `byteCount` bytes of `source` to the same place in `target` and tells the checksums of the first
+    /// `summedByteCount` of them, of all when that is not given; `nil` when the source ends before.
     package func copy(
-        _ source: borrowing OpenFile, to target: borrowing OpenFile, from start: UInt64 = 0, byteCount: UInt64
+        _ source: borrowing OpenFile, to target: borrowing OpenFile, byteCount: UInt64, summing summedByteCount: UInt64? = nil
     ) throws(FileSystemError) -> Checksums? {
         var sums = Checksums.ofNothing
+        let summedByteCount = summedByteCount ?? byteCount
         var done: UInt64 = 0
         while done < byteCount {
-            let count = try readSlice(of: source, at: start + done, atMost: byteCount - done)
+            let count = try readSlice(of: source, at: done, atMost: byteCount - done)
             if count == 0 { return nil }
-            buffer.withUnsafeBytes { sums.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            try fileSystem.writeAll(target, at: start + done, buffer[..<count])
+            if done < summedByteCount {
+                let summed = Int(min(UInt64(count), summedByteCount - done))
+                buffer.withUnsafeBytes { sums.append(UnsafeRawBufferPointer(rebasing: $0[..<summed])) }
+            }
+            try fileSystem.writeAll(target, at: done, buffer[..<count])
             done += UInt64(count)
             if done < byteCount { try stopIfTold(source) }
         }

@@ -83,10 +83,7 @@ final class TransferStore {
     /// Whether the payload is that of `id`, as far as any build can tell. An ack names the payload's id, and one for
     /// another id would never let go of this file.
     private static func names(_ dictionary: PropertyListDictionary, _ id: ULID) -> Bool {
-        switch AudioNotePayload.read(dictionary, understands: .max) {
-        case .understood(_, let found, _): found == id
-        case .waits(_, let found): found == id
-        }
+        AudioNotePayload.gate(dictionary, understands: .max).id == id
     }
 
     private static func result(of fault: EnvelopeFault) -> EnqueueResult {
@@ -108,11 +105,9 @@ final class TransferStore {
         do throws(FileSystemError) {
             let target = try fileSystem.createTemporary(for: temporary, in: toPhone)
             madeTemporary = true
-            let body = try carrier.copy(source.file, to: target, byteCount: seal.bodyByteCount)
-            let restByteCount = source.byteCount - seal.bodyByteCount
-            let rest = try carrier.copy(
-                source.file, to: target, from: seal.bodyByteCount, byteCount: restByteCount)
-            guard body == seal.bodyChecksums, rest != nil else {
+            let body = try carrier.copy(
+                source.file, to: target, byteCount: source.byteCount, summing: seal.bodyByteCount)
+            guard body == seal.bodyChecksums else {
                 try fileSystem.unlinkIfThere(temporary.partial, in: toPhone)
                 return .altered(detail: "it does not match its own checksums")
             }

@@ -347,9 +347,10 @@ package struct WatchNode: Hashable, Sendable {
 
     /// The one place where a phase changes, so that window, entries and queues follow it.
     private mutating func enter(_ phase: Phase, _ id: ULID) {
-        guard let recording = recordings[id] else { preconditionFailure("no recording \(id) for \(phase)") }
+        guard let place = recordings.index(forKey: id) else { preconditionFailure("no recording \(id) for \(phase)") }
+        let recording = recordings.values[place]
         count(recording, leaving: recording.phase, entering: phase)
-        recordings[id]?.phase = phase
+        recordings.values[place].phase = phase
         if let deadline = phase.deadline { timers.insert(Timer(moment: deadline, id: id)) }
         if phase == .due { due.insert(id) }
     }

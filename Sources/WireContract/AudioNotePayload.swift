@@ -75,6 +75,22 @@ extension AudioNotePayload {
         }
     }
 
+    /// What the gate says, for whoever does not need the payload: why it waits, if it does, and the id, if there is one.
+    package static func gate(
+        _ dictionary: PropertyListDictionary, understands: Int
+    ) -> (id: ULID?, waits: GateReason?) {
+        let fields = GatedFields(dictionary)
+        do throws(GateReason) {
+            _ = try fields.version(Key.version, understands: understands)
+            let id = try fields.id(Key.id)
+            _ = try fields.date(Key.recordedAt)
+            _ = try fields.duration(Key.duration)
+            return (id, nil)
+        } catch {
+            return (try? fields.id(Key.id), error)
+        }
+    }
+
     /// The dictionary that carries this payload under `version`, with the exact bits of `recordedAt`.
     package func dictionary(version: Int) -> PropertyListDictionary {
         var dictionary = PropertyListDictionary()

@@ -171,8 +171,7 @@ struct BinaryPropertyListWriter {
     }
 
     private static func append(_ number: UInt64, width: Int, to bytes: inout [UInt8]) {
-        let shifted = number << UInt64(64 - 8 * width)
-        withUnsafeBytes(of: shifted.bigEndian) { bytes.append(contentsOf: $0.prefix(width)) }
+        for place in (0..<width).reversed() { bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * place))) }
     }
 
     /// 1, 2, 4 or 8: the widths that every reader knows.

@@ -20,7 +20,7 @@ package enum PropertyListValue: Sendable {
 extension PropertyListValue: Hashable {
     package static func == (left: PropertyListValue, right: PropertyListValue) -> Bool {
         switch (left, right) {
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameUTF8(as: b)
         case (.integer(let a), .integer(let b)): a == b
         case (.unsigned(let a), .unsigned(let b)): a == b
         case (.real(let a), .real(let b)): a.bitPattern == b.bitPattern
@@ -67,6 +67,13 @@ extension PropertyListValue: Hashable {
     }
 }
 
+extension String {
+    /// Swift's own `==` takes the two spellings of `é` for one.
+    func hasSameUTF8(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
 /// A string that equals another only when the UTF-8 is the same.
 struct ExactString: Hashable {
     let string: String
@@ -76,7 +83,7 @@ struct ExactString: Hashable {
     }
 
     static func == (left: ExactString, right: ExactString) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        left.string.hasSameUTF8(as: right.string)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -101,7 +108,7 @@ package struct PropertyListDictionary: Hashable, Sendable {
         }
 
         package static func == (left: Entry, right: Entry) -> Bool {
-            left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
+            left.key.hasSameUTF8(as: right.key) && left.value == right.value
         }
 
         package func hash(into hasher: inout Hasher) {
@@ -121,7 +128,7 @@ package struct PropertyListDictionary: Hashable, Sendable {
         if entries.count <= 16 {
             // As every dictionary of the contract: to compare all is cheaper than to hash them.
             for (index, entry) in entries.enumerated() {
-                for other in entries[..<index] where other.key.utf8.elementsEqual(entry.key.utf8) {
+                for other in entries[..<index] where other.key.hasSameUTF8(as: entry.key) {
                     throw .duplicateKey(entry.key)
                 }
             }
@@ -162,7 +169,7 @@ package struct PropertyListDictionary: Hashable, Sendable {
     }
 
     private func index(of key: String) -> Int? {
-        entries.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+        entries.firstIndex { $0.key.hasSameUTF8(as: key) }
     }
 }
 

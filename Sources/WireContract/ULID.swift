@@ -92,8 +92,8 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
         (left.high, left.low) < (right.high, right.low)
     }
 
-    /// Writes the 26 digits, the last one first.
-    private func spell(into buffer: UnsafeMutableBufferPointer<UInt8>) {
+    /// Writes the 26 digits, the last one first, into as many bytes.
+    package func spell(into buffer: UnsafeMutableBufferPointer<UInt8>) {
         let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
         var (high, low) = (high, low)
         alphabet.withUTF8Buffer { alphabet in

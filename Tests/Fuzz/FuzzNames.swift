@@ -56,7 +56,7 @@ private func checkIDs(_ bytes: [UInt8]) {
     }
     let text = String(decoding: bytes, as: UTF8.self)
     if let read = FileExtension(text) {
-        check(read.description == text && FileExtension(padded: read.paddedBytes) == read, "an extension too")
+        check(read.description == text && FileExtension(packed: read.packed) == read, "an extension too")
     }
 }
 

@@ -198,13 +198,13 @@ struct EnvelopeTests {
         for text in ["", "a", "m4a", "WAV", "12345678"] {
             let read = try #require(FileExtension(text))
             #expect(read.description == text)
-            #expect(FileExtension(padded: read.paddedBytes) == read)
+            #expect(FileExtension(packed: read.packed) == read)
             #expect(read.appended(to: "x") == (text.isEmpty ? "x" : "x.\(text)"))
         }
         for text in ["123456789", "a.b", "a/b", "..", "é", "a b", "a\0", "\0", "a\0b", "tar.gz", "\u{FF41}"] {
             #expect(FileExtension(text) == nil, "\(text.debugDescription)")
         }
-        #expect(FileExtension(padded: Array("m4a".utf8)) == nil)
+        #expect(FileExtension(packed: 0x6D_3461) == nil)
         #expect(FileExtension("") == FileExtension.none)
     }
 

@@ -44,7 +44,8 @@ struct Watches {
     }
 
     mutating func takeNews() -> [(token: Int, name: FileName)] {
-        defer { news.removeAll(keepingCapacity: true) }
-        return news
+        var taken: [(token: Int, name: FileName)] = []
+        swap(&taken, &news)
+        return taken
     }
 }
