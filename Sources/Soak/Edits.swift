@@ -29,6 +29,7 @@ extension Scenario {
             editing { $0.settings[keyPath: path] = ScenarioSettings()[keyPath: path] }
         }
         return [
+            editing { $0.settings.link = LinkPlan(seed: $0.settings.link.seed) },
             editing {
                 let link = $0.settings.link
                 $0.settings = ScenarioSettings()
@@ -38,7 +39,20 @@ extension Scenario {
             standard(\.payloadVersion), standard(\.watchUnderstands), standard(\.phoneUnderstands),
             standard(\.ackVersion), standard(\.watchCapacityByteCount), standard(\.phoneCapacityByteCount),
             standard(\.stagingCapByteCount), standard(\.startsBoth),
+            // Another seed decides other things: that the first one does it too says that nothing hangs on luck.
+            { $0.seed > 1 ? $0.reseeded(1) : $0 },
         ]
+    }
+
+    // MARK: Recordings
+
+    /// One note, by one of the steps that record; then several of that one.
+    var onlyOneRecording: [Edit] {
+        let places = steps.indices.filter { steps[$0].step.isRecord }
+        guard places.count > 1 || recordingCount > 1 else { return [] }
+        return places.map { place in
+            { $0.edited { $1.step.isRecord ? ($0 == place ? $1.recordingOne : nil) : $1 } }
+        } + places.map { place in { $0.edited { $1.step.isRecord && $0 != place ? nil : $1 } } }
     }
 
     // MARK: The link
@@ -61,9 +75,21 @@ extension Scenario {
 
     // MARK: Times
 
-    /// Shorter waits before each step; everything behind it comes earlier too.
+    /// Shorter waits before all steps, then before each; everything behind it comes earlier too.
     var timeEdits: [Edit] {
-        steps.indices.flatMap { index -> [Edit] in
+        let all = [Duration.zero, .seconds(1), .seconds(10), .seconds(60)].map { most -> Edit in
+            { scenario in
+                var copy = scenario
+                var (before, now) = (Duration.zero, Duration.zero)
+                for index in copy.steps.indices {
+                    now += min(most, scenario.steps[index].at - before)
+                    before = scenario.steps[index].at
+                    copy.steps[index].at = now
+                }
+                return copy
+            }
+        }
+        return all + steps.indices.flatMap { index -> [Edit] in
             let gap = steps[index].at - (index == 0 ? .zero : steps[index - 1].at)
             guard gap > .zero else { return [] }
             var shorter = [Duration.zero]
@@ -79,7 +105,16 @@ extension Scenario {
     }
 }
 
+extension TimedStep {
+    fileprivate var recordingOne: TimedStep {
+        guard case .record(_, let byteCount) = step else { return self }
+        return TimedStep(at: at, .record(count: 1, byteCount: byteCount))
+    }
+}
+
 extension Step {
+    fileprivate var isRecord: Bool { if case .record = self { true } else { false } }
+
     fileprivate var simpler: [Step] {
         switch self {
         case .record(let count, let byteCount):

@@ -8,7 +8,7 @@ package import Replay
 // another pairing is no other failure. Of the promises that are broken besides, none may be new.
 
 /// How a run failed.
-package enum FailureSignature: Hashable, Sendable {
+package enum FailureSignature: Hashable, Sendable, CustomStringConvertible {
     /// The first violation, and every promise that was broken.
     case violated(Promise, why: String, all: Set<Promise>)
     /// An expectation of the scenario's was not met.
@@ -32,6 +32,16 @@ package enum FailureSignature: Hashable, Sendable {
         }
     }
 
+    /// In a line, without what differs from run to run.
+    package var description: String {
+        switch self {
+        case .violated(let promise, let why, _): "\(promise) (\(promise.title)): \(why)"
+        case .unmet(let text): "not as expected: \(text)"
+        case .trouble(let text): "trouble: \(text)"
+        case .undecided: "time ran out before it drained"
+        }
+    }
+
     /// Whether a run that failed so failed in the same way as one that failed like `original`.
     package func isSame(as original: FailureSignature) -> Bool {
         switch (self, original) {
@@ -39,6 +49,14 @@ package enum FailureSignature: Hashable, Sendable {
             promise == first && why == sentence && all.isSubset(of: known)
         case (.unmet, .unmet), (.trouble, .trouble), (.undecided, .undecided): self == original
         case (.violated, _), (.unmet, _), (.trouble, _), (.undecided, _): false
+        }
+    }
+
+    /// The promise that was broken first, if one was.
+    package var promise: Promise? {
+        switch self {
+        case .violated(let promise, _, _): promise
+        case .unmet, .trouble, .undecided: nil
         }
     }
 

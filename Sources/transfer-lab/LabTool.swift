@@ -6,7 +6,7 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay, crash, log, soak, bench])
+        version: watchFerryVersion, commands: [replay, crash, log, soak, shrink, bench])
 
     private static let whichRuns = [
         Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
@@ -44,6 +44,7 @@ enum LabTool {
             Option(
                 "--jobs", .integer(1...256), "N", section: "Which runs",
                 help: "So many runs at once; as many as there are processors when not given, or 8 live."),
+            plant,
             Option(
                 "--twice", section: "Which runs",
                 help: "Make every run in a second process as well: both must tell the same history, to the last word."),
@@ -97,7 +98,7 @@ enum LabTool {
                 "--folder", .path, "DIR", section: "Live",
                 help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
             Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
-        ])
+        ] + failures + planted)
 
     static let bench = Command(
         name: "bench", summary: "Measure what this machine allows, and how near the pair comes.",

@@ -72,7 +72,7 @@ final class Presenter: @unchecked Sendable {
         counts[report.outcome, default: 0] += 1
         sums[file].verified += report.verifiedCount
         sums[file].length += report.length
-        sums[file].lines[index] = json(report, run).line
+        sums[file].lines[index] = Self.json(report, file: run.file).line
         if report.outcome != .held, sums[file].worst.map({ run.scenario.seed < $0.run.scenario.seed }) ?? true {
             sums[file].worst = (run, report)
         }
@@ -118,9 +118,10 @@ final class Presenter: @unchecked Sendable {
         return undecided > 0 ? .undecided : .held
     }
 
-    private func json(_ report: RunReport, _ run: Run) -> JSONObject {
+    /// What `--json` says of one run.
+    static func json(_ report: RunReport, file: String) -> JSONObject {
         [
-            "file": .string(run.file), "name": .string(report.scenario.name), "seed": JSONValue(run.scenario.seed),
+            "file": .string(file), "name": .string(report.scenario.name), "seed": JSONValue(report.scenario.seed),
             "world": .string(report.world.rawValue), "outcome": .string(report.outcome.rawValue),
             "digest": .string(report.digest.description), "events": JSONValue(report.entryCount),
             "recorded": JSONValue(report.recordedCount), "verified": JSONValue(report.verifiedCount),

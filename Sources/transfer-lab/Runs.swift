@@ -3,6 +3,7 @@ import LinkFaults
 import LivePair
 import Monitors
 import PairInspection
+import PlantedFaults
 import Replay
 import Scenarios
 import Simulation
@@ -18,6 +19,7 @@ struct Run: Sendable {
     /// A line to paste that repeats it.
     func repeatLine(_ world: WorldChoice) -> String {
         "\(LabTool.name) replay \(file) --seed \(scenario.seed)\(world.isLive ? " --live" : "")"
+            + (world.plant?.optionWords ?? "")
     }
 }
 
@@ -83,6 +85,8 @@ struct WorldChoice: Sendable {
     var comparesWorlds = false
     var folder: String
     var keepsFolder = false
+    /// In virtual time, what is wrong on purpose.
+    var plant: PlantedFault?
 
     init(_ command: ParsedCommand) throws(RunsError) {
         isLive = command.flag("--live")
@@ -95,6 +99,8 @@ struct WorldChoice: Sendable {
             }
             scale = number
         }
+        plant = try PlantedFault.named(command.textIfDeclared("--plant"))
+        if isLive, plant != nil { throw .usage("--plant is for virtual time: no daemon has a planted fault in it") }
         let onlyLive = ["--scale", "--compare", "--folder", "--keep"].filter { command.isGivenIfDeclared($0) }
         if !isLive, let option = onlyLive.first { throw .usage("\(option) goes with --live") }
     }
@@ -104,7 +110,9 @@ struct WorldChoice: Sendable {
 
     /// Carries a run out. `nil`, and said why, when it could not be begun.
     func carryOut(_ run: Run, keepsEntries: Bool) -> Result<RunReport, LiveError> {
-        guard isLive else { return .success(World(run.scenario, keepsEntries: keepsEntries).run()) }
+        guard isLive else {
+            return .success(World(run.scenario, keepsEntries: keepsEntries, plant: plant?.make()).run())
+        }
         let options = LiveOptions(
             scale: scale, executables: (Environment.sibling("watch-sim"), Environment.sibling("phone-sim")),
             parent: folder, keepsFolder: keepsFolder, keepsEntries: keepsEntries || comparesWorlds)

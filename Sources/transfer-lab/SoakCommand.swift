@@ -19,13 +19,17 @@ enum SoakCommand {
             standardOutput(ScenarioDraw.scenario(seed: seeds.lowerBound).text)
             return .held
         }
+        let failures: FailureShrinking
+        do throws(RunsError) { failures = try FailureShrinking(command) } catch {
+            return ReplayCommand.refuse(error, "soak")
+        }
         let jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
         let tally = SoakTally(seeds, minutes: command.integer("--minutes"), isJSON: command.flag("--json"))
         Workers.each(0..<seeds.count, jobs: jobs) { index in
             guard tally.isTimeLeft else { return }
-            tally.take(World(ScenarioDraw.scenario(seed: seeds.lowerBound + UInt64(index))).run(), at: index)
+            tally.take(failures.run(seed: seeds.lowerBound + UInt64(index)), at: index)
         }
-        let ending = tally.finish()
+        let ending = failures.finish(tally.finish())
         guard command.flag("--twice"), ending == .held else { return ending }
         return twice(seeds, tally.digests)
     }

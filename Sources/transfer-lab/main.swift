@@ -9,7 +9,8 @@ let exitCode: ExitCode =
     case LabTool.log.name: LogCommand.run(command)
     case LabTool.crash.name: CrashCommand.run(command)
     case LabTool.bench.name: BenchCommand.run(command)
-    case LabTool.soak.name: SoakCommand.run(command)
+    case LabTool.soak.name: command.isGiven("--planted") ? PlantedCommand.run(command) : SoakCommand.run(command)
+    case LabTool.shrink.name: ShrinkCommand.run(command)
     default: preconditionFailure("the tool declares a command that is not here: \(command.name)")
     }
 exitCode.exit()
