@@ -96,7 +96,8 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "Soak", "WireContract", "Spooling", "LinkFaults", "Scenarios", "Monitors", "Replay", "Simulation",
-            ], swiftSettings: strict),
+                "PlantedFaults", "LivePair", "transfer-lab",
+            ], exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "PlantedFaultsTests", dependencies: ["PlantedFaults", "Monitors", "Replay", "Simulation"],
             swiftSettings: strict),

@@ -11,9 +11,14 @@ extension Drawing {
             ULID(high: dice.word() & 0x00FF_FFFF_FFFF_FFFF, low: dice.word()).description
         }
         if has(.rawMetadata) {
+            var sent: [RawBytes] = []
             for _ in 0..<strikes(6) {
                 let at = anyMoment()
-                add(.rawMetadata(drawRaw { drawPayload(ids, &$0) }), at: at)
+                // What a stranger sent comes again as it was: what waits is to be kept once.
+                let isSentAgain = !sent.isEmpty && dice.happens(0.3)
+                let raw = isSentAgain ? dice.one(of: sent) : drawRaw { drawPayload(ids, &$0) }
+                sent.append(raw)
+                add(.rawMetadata(raw), at: at)
             }
         }
         if has(.rawUserInfo) {

@@ -39,6 +39,7 @@ extension Scenario {
             standard(\.payloadVersion), standard(\.watchUnderstands), standard(\.phoneUnderstands),
             standard(\.ackVersion), standard(\.watchCapacityByteCount), standard(\.phoneCapacityByteCount),
             standard(\.stagingCapByteCount), standard(\.startsBoth),
+            editing { $0.expectations = [] },
             // Another seed decides other things: that the first one does it too says that nothing hangs on luck.
             { $0.seed > 1 ? $0.reseeded(1) : $0 },
         ]
@@ -89,19 +90,22 @@ extension Scenario {
                 return copy
             }
         }
-        return all + steps.indices.flatMap { index -> [Edit] in
-            let gap = steps[index].at - (index == 0 ? .zero : steps[index - 1].at)
-            guard gap > .zero else { return [] }
-            var shorter = [Duration.zero]
-            if gap > .seconds(1) { shorter.append(.seconds(1)) }
-            let half = (gap / 2).wholeMilliseconds
-            shorter.append(.milliseconds(half > 2_000 ? half / 1_000 * 1_000 : half))
-            return shorter.filter { $0 < gap }.map { wait in
-                editing { scenario in
-                    for later in scenario.steps.indices.suffix(from: index) { scenario.steps[later].at -= gap - wait }
+        return all
+            + steps.indices.flatMap { index -> [Edit] in
+                let gap = steps[index].at - (index == 0 ? .zero : steps[index - 1].at)
+                guard gap > .zero else { return [] }
+                var shorter = [Duration.zero]
+                if gap > .seconds(1) { shorter.append(.seconds(1)) }
+                let half = (gap / 2).wholeMilliseconds
+                shorter.append(.milliseconds(half > 2_000 ? half / 1_000 * 1_000 : half))
+                return shorter.filter { $0 < gap }.map { wait in
+                    editing { scenario in
+                        for later in scenario.steps.indices.suffix(from: index) {
+                            scenario.steps[later].at -= gap - wait
+                        }
+                    }
                 }
             }
-        }
     }
 }
 

@@ -16,6 +16,7 @@ enum FaultKind: CaseIterable {
     case clock, session, handler, reachable
     case rawMetadata, rawUserInfo
     case largeNotes, emptyNotes
+    case futureAtTheEnd
 
     var chance: Double {
         switch self {
@@ -25,7 +26,7 @@ enum FaultKind: CaseIterable {
         case .stuckHead, .bandwidth, .watchCapacity, .phoneCapacity, .clock, .rawMetadata, .rawUserInfo: 0.2
         case .payloadVersions, .ackVersions, .signedOut, .wipeSpool, .wipeLedger, .lateStart: 0.15
         case .wipeContainer, .copyOfWatch, .copyOfPhone, .replacePhone, .switchWatch, .stagingCap: 0.1
-        case .largeNotes, .emptyNotes: 0.08
+        case .largeNotes, .emptyNotes, .futureAtTheEnd: 0.08
         }
     }
 }

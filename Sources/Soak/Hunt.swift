@@ -24,7 +24,7 @@ package enum Hunt {
 
     /// From `seed` on, as long as `isTimeLeft`. `plant` makes a new one for each run.
     ///
-    /// Found means violated, where the same seed without the plant holds. What only does not drain in time is no find.
+    /// Found means a broken promise, where the same seed without the plant holds. What nobody can decide yet is no find.
     package static func begin(at seed: UInt64, plant: () -> any Plant, isTimeLeft: () -> Bool) -> Ending {
         var seedCount = 0
         while isTimeLeft() {
@@ -32,7 +32,7 @@ package enum Hunt {
             seedCount += 1
             let scenario = ScenarioDraw.scenario(seed: next)
             let report = World(scenario, plant: plant()).run()
-            guard report.outcome == .violated else { continue }
+            guard FailureSignature(report)?.promise != nil else { continue }
             let without = World(scenario).run()
             guard without.outcome == .held else {
                 return .violatedWithoutIt(Find(seed: next, seedCount: seedCount, report: without))

@@ -46,6 +46,6 @@ extension Scenario {
         let isClean = plan.toPhone.isClean && plan.toWatch.isClean
         let refusesNothing = session == .active && handler == .normal && container == .open
         return isClean && refusesNothing && Side.both.allSatisfy { isRunning[$0] == true && hasRoom[$0] == true }
-            && canRead(.phone, .watch) && canRead(.watch, .phone) && servedWatch == 1
+            && (canRead(.phone, .watch) || expectsToOwe) && canRead(.watch, .phone) && servedWatch == 1
     }
 }

@@ -7,7 +7,8 @@ import WireContract
 //
 // First faults, then healing, then the demand of P6: the last steps of a drawn scenario take away whatever could keep a
 // recording from draining, so that the monitors may ask for everything within the bound. Nothing else is expected: what a
-// drawn mix leads to on its way is not known, only that the promise holds.
+// drawn mix leads to on its way is not known, only that the promise holds. (Some end with notes of a version to come: those
+// are owed, and kept.)
 //
 // Virtual time is free, but every try of a recording costs the same whether the wait before it was a second or an hour. So
 // the length of a scenario is drawn in waits of its policy: months with long waits and few notes, minutes with short ones.
@@ -36,6 +37,8 @@ struct Drawing {
     private(set) var recordedByteCount = 0
     /// Which watch the phone serves from when on; steps about the watch mean that one.
     var switches: [(at: Duration, number: Int)] = []
+    /// The last notes are of a version that the phone does not understand by then: they wait, and everything else drains.
+    private var owes = false
 
     init(seed: UInt64) {
         self.seed = seed
@@ -67,7 +70,8 @@ struct Drawing {
         let order = steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         return Scenario(
             name: "Drawn from seed \(seed)", shows: "A drawn mix of faults drains once they stop.", seed: seed,
-            settings: settings, steps: order.map(\.element))
+            settings: settings, steps: order.map(\.element),
+            expectations: owes ? [TimedExpectation(at: nil, .owes)] : [])
     }
 
     // MARK: How long and how much
@@ -154,7 +158,8 @@ struct Drawing {
     ///
     /// The builds come last: another build is a new process, so whatever was ordered to die at a call that never came is
     /// forgotten, and both sides run. An order that came while a side could not be opened (its disk was full) is meant for the
-    /// first process that can: so there is one before.
+    /// first process that can: so there is one before. Where nothing asks for other builds the processes mostly go on: a new one
+    /// has forgotten how often it tried, and would heal what only a daemon that has run for long suffers from.
     private mutating func heal() {
         let begin = (steps.map(\.at).max() ?? .zero) + dice.scaled(.milliseconds(1)...(.seconds(60)))
         if let last = switches.last, last.number != 1 { add(.switchWatch(to: 1), at: begin) }
@@ -163,7 +168,7 @@ struct Drawing {
         healing += [.session(.active), .handler(.normal), .container(.open)]
         var at = begin
         while !healing.isEmpty {
-            if dice.happens(0.5) { at += dice.scaled(.milliseconds(1)...(.seconds(30))) }
+            at += drawHealingPause()
             add(healing.remove(at: dice.number(0...healing.count - 1)), at: at)
         }
         if has(.killAtCall) {
@@ -172,16 +177,29 @@ struct Drawing {
                 add(.start(side), at: at)
             }
         }
-        let sides = dice.happens(0.5) ? [Side.watch, .phone] : [.phone, .watch]
-        for side in sides {
-            if dice.happens(0.5) { at += dice.scaled(.milliseconds(1)...(.seconds(30))) }
-            add(.build(side, understands: Self.newestVersion, writes: nil), at: at)
+        let needsBuilds = has(.killAtCall) || has(.payloadVersions) || has(.ackVersions) || has(.futureAtTheEnd)
+        if needsBuilds || dice.happens(0.3) {
+            for side in dice.happens(0.5) ? [Side.watch, .phone] : [.phone, .watch] {
+                at += drawHealingPause()
+                add(.build(side, understands: Self.newestVersion, writes: nil), at: at)
+            }
         }
-        if dice.happens(0.2) {
-            at += dice.scaled(.milliseconds(1)...(.seconds(30)))
-            let count = dice.number(1...3)
-            add(.record(count: count, byteCount: dice.scaled(1...65_536)), at: at)
+        if dice.happens(0.2) { recordAtTheEnd(&at) }
+        if has(.futureAtTheEnd) {
+            add(.build(.watch, understands: nil, writes: Self.newestVersion + 1), at: at)
+            recordAtTheEnd(&at)
+            owes = true
         }
+    }
+
+    private mutating func drawHealingPause() -> Duration {
+        dice.happens(0.5) ? dice.scaled(.milliseconds(1)...(.seconds(30))) : .zero
+    }
+
+    private mutating func recordAtTheEnd(_ at: inout Duration) {
+        at += dice.scaled(.milliseconds(1)...(.seconds(30)))
+        let count = dice.number(1...3)
+        add(.record(count: count, byteCount: dice.scaled(1...65_536)), at: at)
     }
 
     var cleanLink: LinkPlan { LinkPlan(seed: seed) }

@@ -4,7 +4,9 @@ import Spooling
 
 /// Steps that belong together: one breaks something, another heals it.
 enum StepFamily: Hashable {
-    case life(Side), disk(Side), copies(Side)
+    case life(Side)
+    case disk(Side)
+    case copies(Side)
     case session, reachable, handler, container, wipe, strangers, link, phones, watches, people, clock, power
 }
 

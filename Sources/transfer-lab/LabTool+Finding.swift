@@ -49,10 +49,11 @@ extension LabTool {
         ],
         positionals: [Positional("FILE", .path, .oneOrMore, help: "Scenario files.")],
         options: [
-            plant,
+            whichRuns[0], plant,
             Option(
                 "--out", .path, "OUT", section: "What is written",
-                help: "Where the small scenario is written (one FILE); beside FILE as NAME.shrunk.json5 when not given."),
+                help: "Where the small scenario is written (one FILE); beside FILE as NAME.shrunk.json5 when not given."
+            ),
             Option(
                 "--seconds", .integer(1...86_400), "S", default: "60", section: "How",
                 help: "Look for so long at most."),

@@ -8,7 +8,7 @@ enum LabTool {
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
         version: watchFerryVersion, commands: [replay, crash, log, soak, shrink, bench])
 
-    private static let whichRuns = [
+    static let whichRuns = [
         Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
         Option(
             "--seeds", .text, "A..<B", section: "Which runs",

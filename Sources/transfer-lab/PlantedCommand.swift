@@ -32,7 +32,8 @@ enum PlantedCommand {
             shrinkSeconds: Double(command.integer("--shrink-seconds") ?? 60))
         let jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
         Workers.each(0..<faults.count * startCount, jobs: jobs) { index in
-            campaign.hunt(index / startCount, start: index % startCount, seed: UInt64(index % startCount) * startDistance)
+            campaign.hunt(
+                index / startCount, start: index % startCount, seed: UInt64(index % startCount) * startDistance)
         }
         return HuntPresenter.show(campaign, isJSON: command.flag("--json"))
     }
@@ -166,13 +167,15 @@ enum HuntPresenter {
         var table = TextTable(columns)
         for result in results {
             var cells = [
-                result.fault.rawValue, result.fault.family.rawValue, "\(result.seedCounts.count)/\(campaign.startCount)",
+                result.fault.rawValue, result.fault.family.rawValue,
+                "\(result.seedCounts.count)/\(campaign.startCount)",
                 number(result.seedCounts.map(Double.init).median), number(result.seconds.median),
                 number(result.seconds.max()), words(result.promises),
             ]
             if campaign.shrinkCount > 0 {
                 cells += [
-                    number(result.shrunk.map { Double($0.stepsLeft) }.median), number(result.shrunk.map(\.seconds).median),
+                    number(result.shrunk.map { Double($0.stepsLeft) }.median),
+                    number(result.shrunk.map(\.seconds).median),
                 ]
             }
             table.add(cells)

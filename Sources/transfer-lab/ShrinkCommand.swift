@@ -24,7 +24,9 @@ enum ShrinkCommand {
             let out = command.text("--out") ?? shrunkName(run.file)
             let code = shrink(run, shrinker, to: out, isJSON: command.flag("--json"))
             // The worst: a bug of ours, then what was violated.
-            if ending == .held || code == .internalFault || (ending == .undecided && code == .violated) { ending = code }
+            if ending == .held || code == .internalFault || (ending == .undecided && code == .violated) {
+                ending = code
+            }
         }
         return ending
     }
@@ -40,7 +42,8 @@ enum ShrinkCommand {
                 standardOutput(
                     isJSON
                         ? object.line
-                        : "held       \(run.file): it holds (\(report.verifiedCount) notes, \(length)); there is nothing to shrink")
+                        : "held       \(run.file): it holds (\(report.verifiedCount) notes, \(length)); there is nothing to shrink"
+                )
                 return .held
             }
             if isJSON {
