@@ -84,14 +84,14 @@ package final class DiskFileSystem: FileSystem, Sendable {
         // The user named it, so links are followed.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let opened = SystemCall.repeating { path.withCString { openat(AT_FDCWD, $0, flags) } }
-        return try file(opened, .openSource, path)
+        return try file(opened, .openSource, DisplayPath(path))
     }
 
     package func create(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) -> OpenFile {
         let at = directory.handle.rawValue
         let flags = O_RDWR | O_CREAT | O_EXCL | Self.fileFlags
         let opened = SystemCall.once { name.withTerminatedBytes { openat(at, $0, flags, Self.fileMode) } }
-        let made = try file(opened, .create, directory.displayPath(of: name))
+        let made = try file(opened, .create, directory.path(of: name))
         repairMode(made.handle.rawValue, Self.fileMode)
         return made
     }
@@ -99,15 +99,15 @@ package final class DiskFileSystem: FileSystem, Sendable {
     package func open(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) -> OpenFile {
         let at = directory.handle.rawValue
         let opened = SystemCall.repeating { name.withTerminatedBytes { openat(at, $0, O_RDWR | Self.fileFlags) } }
-        return try file(opened, .open, directory.displayPath(of: name))
+        return try file(opened, .open, directory.path(of: name))
     }
 
     private func file(
-        _ opened: CallResult, _ operation: FileSystemError.Operation, _ path: String
+        _ opened: CallResult, _ operation: FileSystemError.Operation, _ path: DisplayPath
     ) throws(FileSystemError) -> OpenFile {
         switch opened {
         case .value(let descriptor):
-            return OpenFile(handle: HandleNumber(Int32(descriptor)), displayPath: path, fileSystem: self)
+            return OpenFile(handle: HandleNumber(Int32(descriptor)), path: path, fileSystem: self)
         case .failure(let code):
             throw FileSystemError(operation, path, .init(errno: code))
         }
@@ -137,9 +137,11 @@ package final class DiskFileSystem: FileSystem, Sendable {
         try status(ofDescriptor: directory.handle.rawValue, directory.displayPath)
     }
 
-    private func status(ofDescriptor descriptor: Int32, _ path: String) throws(FileSystemError) -> FileStatus {
+    private func status(
+        ofDescriptor descriptor: Int32, _ path: @autoclosure () -> String
+    ) throws(FileSystemError) -> FileStatus {
         var raw = stat()
-        try check(SystemCall.repeating { fstat(descriptor, &raw) }, .status, path)
+        try check(SystemCall.repeating { fstat(descriptor, &raw) }, .status, path())
         return FileStatus(raw)
     }
 
@@ -301,6 +303,9 @@ package final class DiskFileSystem: FileSystem, Sendable {
 }
 
 extension FileStatus {
+    /// No daemon changes who it is, and a look at a file need not ask for it.
+    private static let ourselves = geteuid()
+
     init(_ raw: stat) {
         let kind: FileKind =
             switch raw.st_mode & S_IFMT {
@@ -313,7 +318,7 @@ extension FileStatus {
             default: .other
             }
         self.init(
-            kind: kind, byteCount: UInt64(clamping: raw.st_size), isOurs: raw.st_uid == geteuid(),
+            kind: kind, byteCount: UInt64(clamping: raw.st_size), isOurs: raw.st_uid == Self.ourselves,
             permissions: UInt16(raw.st_mode & 0o7777), linkCount: UInt64(raw.st_nlink), inode: UInt64(raw.st_ino),
             device: UInt64(truncatingIfNeeded: raw.st_dev))
     }

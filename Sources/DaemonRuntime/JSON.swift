@@ -41,6 +41,13 @@ package enum JSONValue: Sendable, Equatable {
     /// Escapes what JSON demands (RFC 8259, section 7), and everything that some reader takes for the end of a line or
     /// some terminal for a command: C1 controls, U+2028, U+2029.
     fileprivate static func writeString(_ string: String, to text: inout String) {
+        // As nearly every string of a journal: nothing in it to escape.
+        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            text += "\""
+            text += string
+            text += "\""
+            return
+        }
         text += "\""
         for scalar in string.unicodeScalars {
             switch scalar {

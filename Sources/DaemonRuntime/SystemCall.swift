@@ -65,7 +65,7 @@ extension FileName {
     /// The name as the kernel wants it: its bytes and a NUL.
     func withTerminatedBytes<Answer>(_ body: (UnsafePointer<CChar>) -> Answer) -> Answer {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
-            for (index, byte) in bytes.enumerated() { buffer.initializeElement(at: index, to: CChar(bitPattern: byte)) }
+            bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
             buffer.initializeElement(at: bytes.count, to: 0)
             // `capacity` is at least one, so there is a base address.
             return body(UnsafePointer(buffer.baseAddress!))

@@ -34,7 +34,9 @@ package struct CensusTaker {
         }
         try takePhone(isDurable, into: &census)
         census.recordings.sort { $0.id < $1.id }
-        census.container.sort { ($0.id, $0.fileExtension.packed) < ($1.id, $1.fileExtension.packed) }
+        census.container.sort {
+            $0.id != $1.id ? $0.id < $1.id : $0.fileExtension.packed < $1.fileExtension.packed
+        }
         census.ledger.sort { $0.id < $1.id }
         census.vetoes.sort()
         census.staging.sort()

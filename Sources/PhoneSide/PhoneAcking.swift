@@ -77,13 +77,7 @@ extension PhoneEngine {
     }
 
     private func writeAck(_ order: AckOrder, to spool: SpoolEnd) throws(FileSystemError) -> EntryName {
-        let dictionary = IngestAck(id: order.id.description).dictionary(version: settings.ackVersion)
-        let dictionaryBytes: [UInt8]
-        do throws(TransferError) {
-            dictionaryBytes = try TransferLimit.encode(dictionary)
-        } catch {
-            preconditionFailure("an ack is two short values: \(error)")
-        }
+        let dictionaryBytes = ackForm.dictionaryBytes(of: order.id)
         let seal = Seal(
             kind: .ack, bodyByteCount: 0, bodyChecksums: .ofNothing, dictionary: dictionaryBytes,
             pairing: order.pairing,
@@ -111,5 +105,35 @@ extension PhoneEngine {
             _ = try? fileSystem.unlinkIfThere(name.partial, in: spool.toWatch)
             throw error
         }
+    }
+}
+
+/// The encoded dictionaries of all acks of one version: they differ in the 26 bytes of the id alone, so the list is laid out
+/// once.
+struct AckForm {
+    private let bytes: [UInt8]
+    private let idPlace: Range<Int>
+
+    init(version: Int) {
+        // No other part of the list looks like this one.
+        let id = ULID(high: .max, low: .max)
+        let list: [UInt8]
+        do throws(TransferError) {
+            list = try TransferLimit.encode(IngestAck(id: id.description).dictionary(version: version))
+        } catch {
+            preconditionFailure("an ack is two short values: \(error)")
+        }
+        let spelling = id.utf8Bytes
+        guard let start = list.indices.first(where: { list[$0...].starts(with: spelling) }) else {
+            preconditionFailure("an id is spelled in ASCII: \(list)")
+        }
+        bytes = list
+        idPlace = start..<start + spelling.count
+    }
+
+    func dictionaryBytes(of id: ULID) -> [UInt8] {
+        var copy = bytes
+        copy.withUnsafeMutableBufferPointer { id.spell(into: UnsafeMutableBufferPointer(rebasing: $0[idPlace])) }
+        return copy
     }
 }

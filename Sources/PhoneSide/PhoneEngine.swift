@@ -42,6 +42,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     var pairing: PairingID?
     var vetoes: Set<ULID>
     var ackNamer: EntryNamer
+    let ackForm: AckForm
 
     var node: PhoneNode
     /// What is in staging or on its way there, with what is open of it. Looked up only.
@@ -104,6 +105,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         lock = try fileSystem.takeLock("lock", in: home.directory, holder: surroundings.holder)
         carrier = SliceCarrier(fileSystem: fileSystem, shouldStop: surroundings.shouldStop)
         node = PhoneNode(firstRetryWait: .seconds(EngineTiming.refusedSeconds))
+        ackForm = AckForm(version: settings.ackVersion)
         do throws(FileSystemError) {
             inbox = try fileSystem.openOurDirectory("inbox", in: home.directory, create: true)
             staging = try fileSystem.openOurDirectory("staging", in: home.directory, create: true)

@@ -76,6 +76,7 @@ extension PhoneEngine {
     private func lookAtQueue(of spool: SpoolEnd) {
         let after = lastLooked
         if after == nil { looks.queue = false }
+        let (refused, postponed) = (refused, postponed)
         do throws(FileSystemError) {
             let names = try fileSystem.smallestNames(in: spool.toPhone, limit: Self.mostQueued) { name in
                 !name.isPartial && !refused.contains(name) && !postponed.contains(name)

@@ -32,7 +32,7 @@
         var parent = 0
         while true {
             var smallest = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[smallest] {
+            for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && heap[child] < heap[smallest] {
                 smallest = child
             }
             if smallest == parent { return first }

@@ -156,3 +156,31 @@ extension UnsafeMutableBufferPointer<UInt8> {
         precondition(rest == 0, "\(number) has more than \(count) hexadecimal digits")
     }
 }
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The number whose decimal digits stand in `range`; `nil` when anything else does. At most eighteen, so that nothing
+    /// overflows.
+    func decimal(_ range: Range<Int>) -> UInt64? {
+        var value: UInt64 = 0
+        var isStray = false
+        for index in range {
+            let digit = self[index] &- UInt8(ascii: "0")
+            isStray = isStray || digit > 9
+            value = value &* 10 &+ UInt64(digit)
+        }
+        return isStray ? nil : value
+    }
+
+    /// The same of lower-case hexadecimal digits, at most sixteen.
+    func lowerHex(_ range: Range<Int>) -> UInt64? {
+        var value: UInt64 = 0
+        for index in range {
+            switch self[index] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(self[index] - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(self[index] - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+}

@@ -50,24 +50,27 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
 
     /// `nil` for a name that is not exactly what `fileName` writes.
     package init?(_ name: FileName) {
-        let bytes = name.bytes
         let kind: EnvelopeKind
-        if name.hasSuffix(".note") {
+        if name.bytes.count == 68, name.hasSuffix(".note") {
             kind = .note
-        } else if name.hasSuffix(".ack") {
+        } else if name.bytes.count == 67, name.hasSuffix(".ack") {
             kind = .ack
         } else {
             return nil
         }
-        // Fixed columns: 10 - 10 - 8 - 26 - 5 .
-        guard bytes.count == 63 + (kind == .note ? 5 : 4),
-            bytes[10] == UInt8(ascii: "-"), bytes[21] == UInt8(ascii: "-"), bytes[30] == UInt8(ascii: "-"),
-            bytes[57] == UInt8(ascii: "-"),
-            let startValue = UInt64(decimal: bytes[0..<10]), let start = StartNumber(rawValue: startValue),
-            let counter = UInt64(decimal: bytes[11..<21]), let nonce = UInt32(lowerHex: bytes[22..<30]),
-            let id = ULID(utf8: bytes[31..<57]), let attempt = UInt64(decimal: bytes[58..<63])
-        else { return nil }
-        self.init(kind: kind, start: start, counter: counter, nonce: nonce, id: id, attempt: Int(attempt))
+        let read = name.bytes.withUnsafeBufferPointer { bytes -> EntryName? in
+            // Fixed columns: 10 - 10 - 8 - 26 - 5 .
+            let dash = UInt8(ascii: "-")
+            guard bytes[10] == dash, bytes[21] == dash, bytes[30] == dash, bytes[57] == dash,
+                let startValue = bytes.decimal(0..<10), let start = StartNumber(rawValue: startValue),
+                let counter = bytes.decimal(11..<21), let nonce = bytes.lowerHex(22..<30),
+                let id = ULID(utf8: UnsafeBufferPointer(rebasing: bytes[31..<57])), let attempt = bytes.decimal(58..<63)
+            else { return nil }
+            return EntryName(
+                kind: kind, start: start, counter: counter, nonce: UInt32(nonce), id: id, attempt: Int(attempt))
+        }
+        guard let read else { return nil }
+        self = read
     }
 
     package var fileName: FileName {

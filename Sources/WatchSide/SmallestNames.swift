@@ -41,7 +41,7 @@ struct SmallestNames<Element: Comparable> {
         var parent = 0
         while true {
             var largest = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[largest] < heap[child] {
+            for child in 2 * parent + 1...2 * parent + 2 where child < heap.count && heap[largest] < heap[child] {
                 largest = child
             }
             if largest == parent { return }

@@ -36,9 +36,11 @@ extension WatchEngine {
         var new: [ULID] = []
         var strange: [FileName] = []
         var knownCount = 0
+        // Asked of one copy: through the engine's own, each question would copy it.
+        let known = node
         try fileSystem.forEachName(in: home.recordings) { name in
             if let id = name.recordingID {
-                if node.holds(id) { knownCount += 1 } else { new.append(id) }
+                if known.holds(id) { knownCount += 1 } else { new.append(id) }
             } else if !name.isPartial, strange.count < 64 {
                 strange.append(name)
             }

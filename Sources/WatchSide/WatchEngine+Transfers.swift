@@ -32,7 +32,7 @@ extension WatchEngine {
 
     /// One listing tells of all that are there; a call is paid for each that is not.
     private func checkEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
-        let entries = node.entries
+        let entries = Array(node.entries)[...]
         guard !entries.isEmpty else { return }
         var isListed = [Bool](repeating: false, count: entries.count)
         try fileSystem.forEachName(in: spool.toPhone) { name in

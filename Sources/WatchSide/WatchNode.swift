@@ -119,7 +119,7 @@ package struct WatchNode: Hashable, Sendable {
         let id: ULID
 
         static func < (left: Timer, right: Timer) -> Bool {
-            (left.moment, left.id) < (right.moment, right.id)
+            left.moment != right.moment ? left.moment < right.moment : left.id < right.id
         }
     }
 
@@ -134,8 +134,9 @@ package struct WatchNode: Hashable, Sendable {
     private var timers = DueQueue<Timer>()
     /// Every id whose phase is `due`, and stale ones.
     private var due = DueQueue<ULID>()
-    /// The entries in the spool, in their order. At most as many as the window has.
-    package private(set) var entries: [EntryName] = []
+    /// The entries in the spool, in their order. At most as many as the window has. A slice, because it is mostly the first
+    /// that goes, and the others need not move for it.
+    package private(set) var entries: ArraySlice<EntryName> = []
     private var windowCount = 0
     private var windowByteCount: UInt64 = 0
     private var closedUntil = Moment.zero
@@ -372,7 +373,11 @@ package struct WatchNode: Hashable, Sendable {
         guard old.entry != new?.entry else { return }
         if let entry = old.entry {
             let position = entries.position(of: entry)
-            if position < entries.count, entries[position] == entry { entries.remove(at: position) }
+            if position == entries.startIndex, entries.first == entry {
+                entries.removeFirst()
+            } else if position < entries.endIndex, entries[position] == entry {
+                entries.remove(at: position)
+            }
         }
         if let entry = new?.entry { entries.insert(entry, at: entries.position(of: entry)) }
     }
@@ -397,12 +402,13 @@ package struct WatchNode: Hashable, Sendable {
     }
 }
 
-extension [EntryName] {
-    /// Where `entry` stands in this sorted array, or would. Mostly at one of the ends.
+extension ArraySlice<EntryName> {
+    /// Where `entry` stands in this sorted slice, or would. Mostly at one of the ends.
     func position(of entry: EntryName) -> Int {
-        if let last, last < entry { return count }
-        var low = 0
-        var high = count
+        if let last, last < entry { return endIndex }
+        if first == entry { return startIndex }
+        var low = startIndex
+        var high = endIndex
         while low < high {
             let middle = (low + high) / 2
             if self[middle] < entry { low = middle + 1 } else { high = middle }

@@ -44,6 +44,11 @@ public struct ULID: Hashable, Comparable, Sendable, LosslessStringConvertible {
         self = id
     }
 
+    package init?(utf8: UnsafeBufferPointer<UInt8>) {
+        guard let id = Self.parse(utf8) else { return nil }
+        self = id
+    }
+
     private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> ULID? {
         guard bytes.count == utf8Count else { return nil }
         return digits.withUnsafeBufferPointer { digits in

@@ -40,7 +40,7 @@ struct EventQueue<Event> {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < items.count {
+            for child in 2 * parent + 1...2 * parent + 2 where child < items.count {
                 if items[child].isBefore(items[least]) { least = child }
             }
             guard least != parent else { return (first.moment, first.event) }
