@@ -17,7 +17,9 @@ package struct CallDeath: Sendable {
             help: "The same behind that call. Not together with --die-at, which is obeyed then."),
         Option(
             "--count-calls", section: "Replaying",
-            help: "Say on standard error at the end how many calls to the disk there were, and how many of them were syncs."),
+            help:
+                "Say on standard error at the end how many calls to the disk there were, and how many of them were syncs."
+        ),
     ]
 
     package init(_ command: ParsedCommand) {

@@ -217,11 +217,7 @@ package final class DiskFileSystem: FileSystem, Sendable {
     }
 
     package func truncate(_ file: borrowing OpenFile, to byteCount: UInt64) throws(FileSystemError) {
-        let descriptor = file.handle.rawValue
-        guard let length = off_t(exactly: byteCount) else {
-            throw FileSystemError(.truncate, file.displayPath, .fileTooLarge)
-        }
-        try check(SystemCall.repeating { ftruncate(descriptor, length) }, .truncate, file.displayPath)
+        try check(SystemCall.truncate(file.handle.rawValue, to: byteCount), .truncate, file.displayPath)
     }
 
     // MARK: Durability
@@ -253,8 +249,7 @@ package final class DiskFileSystem: FileSystem, Sendable {
     }
 
     package func unlink(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) {
-        let at = directory.handle.rawValue
-        let answer = SystemCall.once { name.withTerminatedBytes { unlinkat(at, $0, 0) } }
+        let answer = SystemCall.unlinkOnce(directory.handle.rawValue, name)
         // Linux says `EISDIR` for a directory, POSIX and Darwin `EPERM`; the latter reads as "not permitted", which is so.
         try check(answer, .unlink, directory.displayPath(of: name))
     }

@@ -28,6 +28,9 @@
             }
         }
 
+        /// The kernel has no such call.
+        static func startWriting(_ descriptor: Int32, at offset: UInt64, byteCount: Int) {}
+
         static var hasSyncFileSystem: Bool { false }
 
         static func syncFileSystem(_ descriptor: Int32) -> CallResult {

@@ -43,6 +43,17 @@
             SystemCall.once { fsync(descriptor) }
         }
 
+        private typealias SyncFileRange = @Sendable @convention(c) (Int32, Int64, Int64, UInt32) -> Int32
+        private static let syncFileRange: SyncFileRange? = symbol("sync_file_range").map {
+            unsafeBitCast($0, to: SyncFileRange.self)
+        }
+        /// `SYNC_FILE_RANGE_WRITE` of `<fcntl.h>`: begins to write, waits for nothing, promises nothing.
+        private static let syncFileRangeWrite: UInt32 = 2
+
+        static func startWriting(_ descriptor: Int32, at offset: UInt64, byteCount: Int) {
+            _ = syncFileRange?(descriptor, Int64(clamping: offset), Int64(byteCount), syncFileRangeWrite)
+        }
+
         static var hasSyncFileSystem: Bool { syncfs != nil }
 
         static func syncFileSystem(_ descriptor: Int32) -> CallResult {

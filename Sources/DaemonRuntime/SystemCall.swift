@@ -37,6 +37,17 @@ enum SystemCall {
     }
 }
 
+extension SystemCall {
+    static func unlinkOnce(_ directory: Int32, _ name: FileName) -> CallResult {
+        once { name.withTerminatedBytes { unlinkat(directory, $0, 0) } }
+    }
+
+    static func truncate(_ descriptor: Int32, to byteCount: UInt64) -> CallResult {
+        guard let length = off_t(exactly: byteCount) else { return .failure(errno: EFBIG) }
+        return repeating { ftruncate(descriptor, length) }
+    }
+}
+
 extension FileSystemError.Reason {
     init(errno code: Int32) {
         self =

@@ -22,6 +22,14 @@ package enum Workers {
         for thread in threads { pthread_join(thread, nil) }
     }
 
+    /// Runs `first` on a thread of its own and `second` on this one; returns when both are done.
+    package static func beside(_ first: @escaping @Sendable () -> Void, _ second: () -> Void) {
+        let thread = start(first)
+        second()
+        // Where the machine gives no threads, this one does the work.
+        if let thread { pthread_join(thread, nil) } else { first() }
+    }
+
     private final class Work: @unchecked Sendable {
         private let body: @Sendable (Int) -> Void
         private let lock = Mutex()

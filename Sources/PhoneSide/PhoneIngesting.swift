@@ -121,13 +121,9 @@ extension PhoneEngine {
             return []
         }
         var cut: [Note] = []
-        for note in fresh {
-            do throws(FileSystemError) {
-                try fileSystem.truncate(note.box.file, to: note.file.content.byteCount)
-                cut.append(note)
-            } catch {
-                throwAway(note, error)
-            }
+        let answers = fileSystem.truncateEach(fresh.map { FileCut($0.box, to: $0.file.content.byteCount) })
+        for (note, failure) in zip(fresh, answers) {
+            if let failure { throwAway(note, failure) } else { cut.append(note) }
         }
         let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging)
         if failures.contains(where: { $0 != nil }) { distrustStaged() }

@@ -40,8 +40,18 @@ package struct Checksums: Hashable, Sendable {
 
     /// Takes further bytes in, in order.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        appendToCRC32(bytes)
+        appendToAdler32(bytes)
+    }
+
+    /// One of the two alone: whoever calls this owes the other.
+    mutating func appendToCRC32(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         crc32 = UInt32(truncatingIfNeeded: crc32_z(UInt(crc32), start, bytes.count))
+    }
+
+    mutating func appendToAdler32(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         adler32 = UInt32(truncatingIfNeeded: adler32_z(UInt(adler32), start, bytes.count))
     }
 }

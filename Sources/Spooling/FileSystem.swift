@@ -199,6 +199,75 @@ package protocol FileSystem: AnyObject {
 
     func space(of directory: borrowing OpenDirectory) throws(FileSystemError) -> FreeSpace
 
+    // The same call for several, in any order, or at once where that is faster: on many disks a call that frees blocks, or
+    // makes them durable, waits for the device, and several wait together. Each answers what failed, one by one. Whoever
+    // does not say otherwise makes the calls one after the other.
+
+    func unlinkEach(_ names: [FileName], in directory: borrowing OpenDirectory) -> [FileSystemError?]
+    func truncateEach(_ cuts: [FileCut]) -> [FileSystemError?]
+    func syncEach(_ files: [FileBox]) -> [FileSystemError?]
+
+    /// A hint: what was written there may go to the disk by now. Promises nothing, and nothing depends on it.
+    func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int)
+
+    /// Does both before it returns, at once where that is faster. They share nothing that either changes.
+    func together(_ first: @Sendable () -> Void, _ second: () -> Void)
+
     /// Called by the `deinit` of a handle, and by nothing else.
     func close(_ handle: HandleNumber)
+}
+
+/// A file, and the length that it is to have.
+package struct FileCut {
+    package let file: FileBox
+    package let byteCount: UInt64
+
+    package init(_ file: FileBox, to byteCount: UInt64) {
+        self.file = file
+        self.byteCount = byteCount
+    }
+}
+
+extension FileSystem {
+    package func unlinkEach(_ names: [FileName], in directory: borrowing OpenDirectory) -> [FileSystemError?] {
+        var failures: [FileSystemError?] = []
+        for name in names {
+            do throws(FileSystemError) {
+                try unlink(name, in: directory)
+                failures.append(nil)
+            } catch {
+                failures.append(error)
+            }
+        }
+        return failures
+    }
+
+    package func truncateEach(_ cuts: [FileCut]) -> [FileSystemError?] {
+        cuts.map { cut in
+            do throws(FileSystemError) {
+                try truncate(cut.file.file, to: cut.byteCount)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    package func syncEach(_ files: [FileBox]) -> [FileSystemError?] {
+        files.map { box in
+            do throws(FileSystemError) {
+                try sync(box.file)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    package func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int) {}
+
+    package func together(_ first: @Sendable () -> Void, _ second: () -> Void) {
+        first()
+        second()
+    }
 }

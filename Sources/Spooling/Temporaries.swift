@@ -130,13 +130,6 @@ extension FileSystem {
                 return files.map { _ in error }
             }
         }
-        return files.map { box in
-            do throws(FileSystemError) {
-                try sync(box.file)
-                return nil
-            } catch {
-                return error
-            }
-        }
+        return syncEach(files)
     }
 }

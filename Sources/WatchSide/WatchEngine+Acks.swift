@@ -69,8 +69,9 @@ extension WatchEngine {
             arrivals.append(Arrival(name: name, id: id))
         }
         let kept = delete(directives, over: pairings, spool, at: now)
-        for arrival in arrivals where !kept.contains(arrival.id) {
-            try fileSystem.unlinkIfThere(arrival.name, in: spool.toWatch)
+        let done = arrivals.filter { !kept.contains($0.id) }.map(\.name)
+        for case let failure? in fileSystem.unlinkEach(done, in: spool.toWatch) where failure.reason != .notFound {
+            throw failure
         }
         if !kept.isEmpty || isTroubled { acks.look() }
         return isTroubled || !kept.isEmpty
@@ -128,10 +129,13 @@ extension WatchEngine {
         surroundings.history.commit()
         var kept: Set<ULID> = []
         var rest: [WatchDirective] = []
+        let doomed = directives.compactMap { if case .delete(let id, _) = $0 { FileName.recording(id) } else { nil } }
+        var failures = fileSystem.unlinkEach(doomed, in: home.recordings)[...]
         for directive in directives {
             switch directive {
             case .delete(let id, let entry):
-                if !delete(id, entry, over: pairings[id], spool, at: now) { kept.insert(id) }
+                let failure = failures.removeFirst()
+                if !deleted(id, failure, entry, over: pairings[id], spool, at: now) { kept.insert(id) }
             case .reportStray(let id):
                 record(PairEvent(.strayAck, id: id, pairing: pairings[id]))
             case .enqueue, .requeue, .withdraw:
@@ -142,14 +146,14 @@ extension WatchEngine {
         return kept
     }
 
-    private func delete(
-        _ id: ULID, _ entry: EntryName?, over pairing: PairingID?, _ spool: SpoolEnd, at now: Moment
+    /// The unlink of a recording came back, with or without a `failure`: takes its entry away too. Whether it is deleted.
+    private func deleted(
+        _ id: ULID, _ failure: FileSystemError?, _ entry: EntryName?, over pairing: PairingID?, _ spool: SpoolEnd,
+        at now: Moment
     ) -> Bool {
         var directives: [WatchDirective] = []
-        do throws(FileSystemError) {
-            try fileSystem.unlinkIfThere(.recording(id), in: home.recordings)
-        } catch {
-            trouble(.delete, error, id: id, at: now)
+        if let failure, failure.reason != .notFound {
+            trouble(.delete, failure, id: id, at: now)
             tell(.deleteFailed(id), at: now, into: &directives)
             return false
         }

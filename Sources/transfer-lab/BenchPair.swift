@@ -154,25 +154,42 @@ final class BenchPair {
 
     // MARK: One note at a time
 
-    /// Seconds from before `record` until the recording is gone, note by note. The recorder is this process, so that the
-    /// start of a program is not in it.
-    func oneByOne(count: Int) throws -> [Double] {
+    struct Singles {
+        /// From before `record` until the recording is gone, note by note.
+        var seconds: [Double] = []
+        /// The same from where `record` returned.
+        var crossSeconds: [Double] = []
+        var peakByteCount: UInt64 = 0
+    }
+
+    /// Notes one by one into a pair that is idle. The recorder is this process, so that the start of a program is not in it.
+    func oneByOne(_ size: NoteSize, count: Int) throws -> Singles {
         let phone = try phone()
         let watch = try watch()
         MeasuringDisk.sleep(seconds: 0.3)
-        defer {
+        var singles: Singles
+        do {
+            singles = try record(size, count: count)
+        } catch {
             _ = watch.stop()
             _ = phone.stop()
+            throw error
         }
+        singles.peakByteCount = max(watch.stop().peakByteCount, phone.stop().peakByteCount)
+        return singles
+    }
+
+    private func record(_ size: NoteSize, count: Int) throws -> Singles {
         let disk = DiskFileSystem()
         let recordings = try disk.openRoot("\(path)/watch/recordings", create: false)
         let loop = try EventLoop()
         try loop.watch(recordings, as: 0)
         let recorder = try inProcessRecorder(disk)
-        guard let tone = ToneWAV(durationSeconds: 0.06125, frequencyHertz: 440) else {
-            preconditionFailure("a tone of 1 KiB")
+        guard let tone = ToneWAV(durationSeconds: Double(size.byteCount - 44) / 16_000, frequencyHertz: 440) else {
+            preconditionFailure("a tone of \(size.name)")
         }
-        return try (0..<count).map { _ in
+        var singles = Singles()
+        for _ in 0..<count {
             MeasuringDisk.sleep(seconds: 0.01)
             _ = loop.wait(until: clock.now())
             let began = clock.now()
@@ -180,15 +197,19 @@ final class BenchPair {
             recorder.record([RecordingSource.tone(tone)]) { _, outcome in
                 if case .recorded(let id, _) = outcome { recorded = id }
             }
+            let returned = clock.now()
             guard let id = recorded, let name = FileName("\(id).note") else {
                 throw BenchError("a note was not recorded")
             }
             while try disk.exists(name, in: recordings) {
-                let wakeups = loop.wait(until: began + .seconds(30))
-                guard !wakeups.deadlinePassed else { throw BenchError("a note did not cross within 30 s in \(path)") }
+                let wakeups = loop.wait(until: began + .seconds(60))
+                guard !wakeups.deadlinePassed else { throw BenchError("a note did not cross within 60 s in \(path)") }
             }
-            return clock.now().since(began).inSeconds
+            let deleted = clock.now()
+            singles.seconds.append(deleted.since(began).inSeconds)
+            singles.crossSeconds.append(deleted.since(returned).inSeconds)
         }
+        return singles
     }
 
     private func inProcessRecorder(_ disk: DiskFileSystem) throws -> Recorder {

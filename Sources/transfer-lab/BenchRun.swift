@@ -73,13 +73,14 @@ struct BenchRun {
                 try limits.copy(byteCount: byteCount), .large, "large.copy.\(name)",
                 "copy of \(name), one sync, one checksummed read", "MB/s")
             let pair = try BenchPair(try place.folder("large"))
-            try pair.recordTones(NoteSize(name: name, byteCount: byteCount, count: 1, batchCount: 1))
-            let crossing = try pair.cross(count: 1)
+            let size = NoteSize(name: name, byteCount: byteCount, count: 1, batchCount: 1)
+            let single = try pair.oneByOne(size, count: 1)
             figures.add(
-                Double(byteCount) / 1e6 / crossing.seconds, .large, "large.cross.\(name)",
-                "one recording of \(name), until it is deleted", "MB/s", against: "large.copy.\(name)", .atLeast(0.9))
+                Double(byteCount) / 1e6 / single.crossSeconds[0], .large, "large.cross.\(name)",
+                "one recording of \(name), from `record` returned until it is deleted", "MB/s",
+                against: "large.copy.\(name)", .atLeast(0.9))
             figures.add(
-                Double(max(crossing.watch.peakByteCount, crossing.phone.peakByteCount)) / 1_048_576, .large,
+                Double(single.peakByteCount) / 1_048_576, .large,
                 "large.memory.\(name)", "resident at most, either daemon", "MiB", .atMost(100))
             MeasuringDisk.remove(pair.path)
         }
@@ -88,7 +89,7 @@ struct BenchRun {
     private mutating func latency() throws {
         let syncs = try limits.sevenSyncs(count: Self.latencyCount)
         let pair = try BenchPair(try place.folder("latency"))
-        let notes = try pair.oneByOne(count: Self.latencyCount)
+        let notes = try pair.oneByOne(NoteSize.all[0], count: Self.latencyCount).seconds
         guard let syncSpread = Spread(syncs), let spread = Spread(notes) else { return }
         let wakeups = 3 * (figures.median("limits.wakeup") ?? 0) / 1e3
         figures.add(
