@@ -20,7 +20,7 @@ package struct PhoneSettings: Hashable, Sendable {
 /// A note's way here is *look, take, receive, verify, ingest, ack*; each is in a file of its own beside this one. Up to
 /// `batchCount` notes go the way together and share the barriers.
 package final class PhoneEngine: Engine, LinkFollowing {
-    static let batchCount = 256
+    static let batchCount = 128
     static let batchByteCount: UInt64 = 64 * 1_024 * 1_024
 
     let surroundings: Surroundings
