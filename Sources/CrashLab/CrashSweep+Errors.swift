@@ -27,7 +27,8 @@ extension CrashSweep {
         let all = points.strided(stride)
         section.pointCount = all.count
         let found = Slots<(Bool, [String])>(all.count)
-        spread(all.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
+        let isFailed: (Int) -> Bool = { found[$0]?.1.isEmpty == false }
+        spread(all.count, untilFailed: isFailed) { [self] index in
             let point = all[index]
             found[index] = play(.error(point.actor, call: point.call, point.error, lasting: point.lasting))
         }

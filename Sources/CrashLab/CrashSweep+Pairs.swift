@@ -48,7 +48,8 @@ extension CrashSweep {
         section.distinctImageCount = seconds.count
         let all = seconds
         let found = Slots<[CrashFailure]>(all.count)
-        spread(all.count, untilFailed: { found[$0]?.isEmpty == false }) { [self] index in
+        let isFailed: (Int) -> Bool = { found[$0]?.isEmpty == false }
+        spread(all.count, untilFailed: isFailed) { [self] index in
             let recovery = recover(all[index].image, all[index].crew)
             var failures: [CrashFailure] = []
             for (group, number) in all[index].uses {

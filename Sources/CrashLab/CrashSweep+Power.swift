@@ -77,7 +77,8 @@ extension CrashSweep {
         section.recoveryCount = ranges.count
         let (allUses, allRanges) = (uses, ranges)
         let found = Slots<(Int, [CrashFailure])>(ranges.count)
-        spread(ranges.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
+        let isFailed: (Int) -> Bool = { found[$0]?.1.isEmpty == false }
+        spread(ranges.count, untilFailed: isFailed) { [self] index in
             found[index] = judgeUses(allUses[allRanges[index]], cuts, images, model)
         }
         for index in ranges.indices {
@@ -139,9 +140,16 @@ extension CrashSweep {
         let most = sampled.map(\.cut.allowedBits).max() ?? 0
         let bits = sampled.reduce(0.0) { $0 + $1.cut.allowedBits } / Double(sampled.count)
         let tried = sampled.reduce(0) { $0 + $1.rawCount } / sampled.count
-        return [
+        let drawn = sampled.filter { $0.cut.isDrawn }
+        var notes = [
             "every image of \(images.count - sampled.count) of \(images.count) cuts; of the other \(sampled.count), "
                 + "with more than \(PowerCut.fewUnits) unsynced changes, some \(tried) of 2^\(Int(bits)) each (2^\(Int(most)) at most)"
         ]
+        if let largest = drawn.map(\.cut.ruledCount).max() {
+            notes.append(
+                "\(drawn.count) of those have more than \(PowerCut.mostChoices) choices by the rules (\(largest) at most): "
+                    + "so many are drawn")
+        }
+        return notes
     }
 }

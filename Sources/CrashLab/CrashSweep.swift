@@ -160,7 +160,8 @@ package final class CrashSweep: @unchecked Sendable {
         section.rawImageCount = section.pointCount
         section.distinctImageCount = groups.count
         let found = Slots<[CrashFailure]>(groups.count)
-        spread(groups.count, untilFailed: { found[$0]?.isEmpty == false }) { [self] index in
+        let isFailed: (Int) -> Bool = { found[$0]?.isEmpty == false }
+        spread(groups.count, untilFailed: isFailed) { [self] index in
             guard let image = cuts[groups[index][0]].image else { return }
             let recovery = recover(image, cuts[groups[index][0]].crew)
             found[index] = groups[index].compactMap { cut in
@@ -211,7 +212,8 @@ package final class CrashSweep: @unchecked Sendable {
         let all = places.strided(stride)
         section.pointCount = all.reduce(0) { $0 + $1.count }
         let found = Slots<(Bool, [String])>(all.count)
-        spread(all.count, untilFailed: { found[$0]?.1.isEmpty == false }) { [self] index in
+        let isFailed: (Int) -> Bool = { found[$0]?.1.isEmpty == false }
+        spread(all.count, untilFailed: isFailed) { [self] index in
             found[index] = play(.kill(all[index].0))
         }
         for (index, place) in all.enumerated() {

@@ -33,7 +33,7 @@ package struct CrashCase: Sendable {
     package static let all = [
         // The last look would see what is not durable, so in these two the power goes before it, and spares everything.
         CrashCase(
-            .renameBeforeSync, foundBy: .power(.orderedMetadata), breaks: .anAckIsTrue,
+            .renameBeforeSync, foundBy: .power(.orderedMetadata), breaks: .bytesAreTheBytes,
             [1: .record1, 4: .reboot(.everything)]),
         CrashCase(
             .noDirectorySyncAfterPublish, foundBy: .power(.posix), breaks: .anAckIsTrue,
@@ -66,9 +66,11 @@ package struct CrashCase: Sendable {
     ]
 
     /// The sweep that finds it, or, with `isPlanted` false, holds.
-    package func sweep(_ spread: @escaping CrashSweep.Spread, isPlanted: Bool = true) -> CrashSweep {
+    package func sweep(
+        _ spread: @escaping CrashSweep.Spread, isPlanted: Bool = true, mostRecoveries: Int = .max
+    ) -> CrashSweep {
         CrashSweep(
-            scenario, spread: spread, stopsAtFirst: isPlanted,
+            scenario, spread: spread, stopsAtFirst: isPlanted, mostRecoveries: mostRecoveries,
             makePlant: { [makePlant] in isPlanted ? makePlant() : nil })
     }
 }

@@ -1,7 +1,7 @@
 // Which images of a cut are tried. Up to twelve unsynced changes: every image that the model allows. Above that: all
 // prefixes, all omissions of one and of two changes, and everything lost but one or two; under the models with an
 // order, all prefixes with the bytes of every one, every two, and all unsynced writes missing. Writes are torn on top
-// of that, one at a time.
+// of that, one at a time. Hundreds of unsynced changes make millions of pairs: then so many of those are drawn.
 
 /// One choice of what is kept of the unsynced changes.
 package struct ImageChoice: Hashable, Sendable, CustomStringConvertible {
@@ -95,23 +95,35 @@ extension PowerCut {
                 for bits in 0..<UInt32(1) << UInt32(units.count) { add(.subset(bits)) }
             } else {
                 for count in 0...units.count { add(.prefix(count)) }
-                for first in units.indices {
-                    for second in first..<units.count {
-                        add(.without(first, second))
-                        add(.only(first, second))
+                if isDrawn {
+                    for unit in units.indices {
+                        add(.without(unit, unit))
+                        add(.only(unit, unit))
                     }
+                }
+                for index in Self.drawn(Self.pairCount(units.count), most: Self.mostChoices / 2) {
+                    let (first, second) = Self.pair(index, of: units.count)
+                    add(.without(first, second))
+                    add(.only(first, second))
                 }
             }
         case .orderedMetadata:
-            for count in 0...nameCount {
-                if isComplete {
+            guard !isComplete else {
+                for count in 0...nameCount {
                     for bits in 0..<UInt32(1) << UInt32(dataCount) { add(.names(count, bytes: bits)) }
-                } else {
-                    add(.namesAlone(count))
-                    add(.namesWithout(count, -1, -1))
-                    for first in 0..<dataCount {
-                        for second in first..<dataCount { add(.namesWithout(count, first, second)) }
-                    }
+                }
+                break
+            }
+            // For each prefix of the names: no bytes, all bytes, and all but those of each pair of writes.
+            let perPrefix = 2 + Self.pairCount(dataCount)
+            for index in Self.drawn(ruledCount, most: Self.mostChoices) {
+                let (count, rest) = index.quotientAndRemainder(dividingBy: perPrefix)
+                switch rest {
+                case 0: add(.namesAlone(count))
+                case 1: add(.namesWithout(count, -1, -1))
+                case _:
+                    let (first, second) = Self.pair(rest - 2, of: dataCount)
+                    add(.namesWithout(count, first, second))
                 }
             }
         case .copyOnWrite:
@@ -135,6 +147,44 @@ extension PowerCut {
         }
         addTears(add)
         return found
+    }
+
+    /// Of how many choices more are made than are tried.
+    package static let mostChoices = 12_000
+
+    /// How many the rules above come to where not all are tried, torn writes apart.
+    package var ruledCount: Int {
+        switch image.model {
+        case .posix: units.count + 1 + 2 * Self.pairCount(units.count)
+        case .orderedMetadata: (nameCount + 1) * (2 + Self.pairCount(dataCount))
+        case .copyOnWrite: (units.count + 1) * (2 + dataFiles.count)
+        }
+    }
+
+    /// Whether only some of those are tried.
+    package var isDrawn: Bool { !isComplete && image.model != .copyOnWrite && ruledCount > Self.mostChoices }
+
+    /// Of things and themselves.
+    private static func pairCount(_ count: Int) -> Int { count * (count + 1) / 2 }
+
+    /// The pair with that index: (0, 0), (0, 1), … (1, 1), …
+    private static func pair(_ index: Int, of count: Int) -> (Int, Int) {
+        var (first, rest) = (0, index)
+        while rest >= count - first {
+            rest -= count - first
+            first += 1
+        }
+        return (first, first + rest)
+    }
+
+    /// All indices, or `most` of them, spread over the whole and otherwise drawn; always the same ones.
+    private static func drawn(_ count: Int, most: Int) -> [Int] {
+        guard count > most else { return Array(0..<count) }
+        var random = SplitMix64(seed: UInt64(count))
+        return (0..<most).map { index in
+            let (low, high) = (index * count / most, (index + 1) * count / most)
+            return low + Int(random.next() % UInt64(high - low))
+        }
     }
 
     private func addTears(_ add: (ImageChoice.Rule, ImageChoice.Tear?) -> Void) {

@@ -99,6 +99,10 @@ enum CrashCommand {
 
     static func stride(_ command: ParsedCommand) -> Int { Int(clamping: command.integer("--stride") ?? 1) }
 
+    static func mostRecoveries(_ command: ParsedCommand) -> Int {
+        Int(clamping: command.integer("--recoveries") ?? .max)
+    }
+
     static func spread(_ jobs: Int) -> CrashSweep.Spread {
         { count, body in Workers.each(0..<count, jobs: jobs, body) }
     }
@@ -124,7 +128,7 @@ private struct CrashRun {
         jobs = CrashCommand.jobs(command)
         lab = CrashSweep(
             scenario, spread: CrashCommand.spread(jobs), stopsAtFirst: plant != nil,
-            mostRecoveries: Int(clamping: command.integer("--recoveries") ?? .max),
+            mostRecoveries: CrashCommand.mostRecoveries(command),
             makePlant: { plant?.makeForCrash() })
     }
 

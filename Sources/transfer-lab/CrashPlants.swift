@@ -43,7 +43,7 @@ enum CrashPlants {
         let clock = MonotonicClock()
         for each in cases {
             let began = clock.now()
-            let (section, lines) = troubles(of: each, spread, stride: CrashCommand.stride(command))
+            let (section, lines) = troubles(of: each, spread, command)
             let seconds = (clock.now().since(began).inSeconds * 100).rounded() / 100
             if lines.isEmpty {
                 let first = section.failures.first
@@ -61,9 +61,10 @@ enum CrashPlants {
 
     /// What the sweep came to, and what is wrong with that.
     private static func troubles(
-        of each: CrashCase, _ spread: @escaping CrashSweep.Spread, stride: Int
+        of each: CrashCase, _ spread: @escaping CrashSweep.Spread, _ command: ParsedCommand
     ) -> (CrashSection, [String]) {
-        let planted = each.sweep(spread)
+        let (stride, most) = (CrashCommand.stride(command), CrashCommand.mostRecoveries(command))
+        let planted = each.sweep(spread, mostRecoveries: most)
         var lines: [String] = []
         if planted.reference().outcome != .held {
             lines += ["without a crash:"] + planted.reference().complaints
@@ -74,7 +75,7 @@ enum CrashPlants {
         } else {
             lines.append("\(section.name): nothing found at \(section.reachedCount) places")
         }
-        let healthy = each.sweep(spread, isPlanted: false).section(each.part, stride: stride)
+        let healthy = each.sweep(spread, isPlanted: false, mostRecoveries: most).section(each.part, stride: stride)
         if !healthy.held {
             lines +=
                 ["without the fault:"] + healthy.failures.flatMap { ["\($0.attempt)"] + $0.lines } + healthy.unreached
