@@ -18,7 +18,7 @@ enum Canonical {
     }()
 
     static func sweep(_ makePlant: @escaping @Sendable () -> (any Plant)? = { nil }) -> CrashSweep {
-        CrashSweep(scenario, spread: overAllCores, makePlant: makePlant)
+        CrashSweep(scenario, spread: overAllCores, mostRecoveries: 400, makePlant: makePlant)
     }
 
     @Sendable static func overAllCores(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {

@@ -76,16 +76,16 @@ private func expectHeld(_ section: CrashSection) {
     /// by the promise that its case says, and where it is not planted the same sweep holds.
     @Test(arguments: CrashCase.all)
     func aFaultThatOnlyACrashShowsIsFound(_ one: CrashCase) throws {
-        let sweep = one.sweep(Canonical.overAllCores)
+        let sweep = one.sweep(Canonical.overAllCores, mostRecoveries: 200)
         #expect(sweep.reference().outcome == .held, "\(sweep.reference().complaints)")
-        let section = sweep.section(one.part)
+        let section = sweep.section(one.part, stride: 2)
         let failure = try #require(
             section.failures.first, "\(one.fault): \(section.reachedCount) places, nothing found")
         #expect(failure.lines[0].hasPrefix("\(one.breaks) "), "\(failure.attempt): \(failure.lines)")
         #expect(sweep.repeated(failure.attempt)?.first == failure.lines[0])
 
-        let healthy = one.sweep(Canonical.overAllCores, isPlanted: false).section(
-            one.part, stride: one.part == .errors ? 45 : 17)
+        let healthy = one.sweep(Canonical.overAllCores, isPlanted: false, mostRecoveries: 200)
+            .section(one.part, stride: one.part == .errors ? 45 : 17)
         #expect(healthy.verdictCount > 2)
         expectHeld(healthy)
     }
