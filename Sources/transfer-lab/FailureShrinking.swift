@@ -172,7 +172,9 @@ final class FailureShrinking: @unchecked Sendable {
         failures.sort { $0.seed < $1.seed }
         var chosen: [(seed: UInt64, signature: FailureSignature)] = []
         for failure in failures where chosen.count < Self.mostShrunk {
-            if !chosen.contains(where: { $0.signature == failure.signature }) { chosen.append(failure) }
+            // What is broken besides differs from seed to seed; the kind is what a person reads.
+            let kind = failure.signature.description
+            if !chosen.contains(where: { $0.signature.description == kind }) { chosen.append(failure) }
         }
         let seeds = chosen.map(\.seed)
         if !isJSON {

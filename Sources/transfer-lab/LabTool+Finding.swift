@@ -31,7 +31,7 @@ extension LabTool {
             "--starts", .integer(1...1_000), "N", default: "20", section: "Planted faults",
             help: "Hunt for each from so many starting seeds, a million apart."),
         Option(
-            "--budget", .integer(1...86_400), "S", default: "60", section: "Planted faults",
+            "--budget", .integer(1...86_400), "S", default: "120", section: "Planted faults",
             help: "Seconds for one hunt; a fault that is not found from every start within them fails the run."),
         Option(
             "--shrink", .integer(0...1_000), "N", default: "0", section: "Planted faults",

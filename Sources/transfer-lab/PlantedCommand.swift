@@ -26,7 +26,7 @@ enum PlantedCommand {
         }
         let startCount = Int(clamping: command.integer("--starts") ?? 20)
         let campaign = HuntCampaign(
-            faults, startCount: startCount, seconds: Double(command.integer("--budget") ?? 60),
+            faults, startCount: startCount, seconds: Double(command.integer("--budget") ?? 120),
             shrinkCount: min(startCount, Int(clamping: command.integer("--shrink") ?? 0)),
             folder: command.text("--failures") ?? "./soak-failures",
             shrinkSeconds: Double(command.integer("--shrink-seconds") ?? 60))

@@ -56,7 +56,8 @@ import Testing
                   name: 'Two things go wrong', shows: 'A transfer fails, and the phone is away.',
                   steps: [
                     { at: '0s', record: 3 }, { at: '1s', session: 'inactive' },
-                    { at: '2s', record: { count: 2, bytes: 9000 } }, { at: '9s', session: 'active' }, { at: '20s', stop: 'phone' }, { at: '30s', start: 'phone' },
+                    { at: '2s', record: { count: 2, bytes: 9000 } }, { at: '9s', session: 'active' },
+                    { at: '20s', stop: 'phone' }, { at: '30s', start: 'phone' },
                     { at: '31s', clock: '1h' }, { at: '40s', reboot: 'durableOnly' },
                   ],
                 }
