@@ -24,7 +24,9 @@ package final class SliceCarrier {
         of file: borrowing OpenFile, from start: UInt64, byteCount: UInt64
     ) throws(FileSystemError) -> Checksums? {
         if byteCount >= Self.largeByteCount {
-            return try carryLarge(file, from: start, byteCount: byteCount, sumsBeside: false) { _, _ in }
+            return try carryLarge(file, from: start, byteCount: byteCount, summing: byteCount, sumsBeside: false) {
+                _, _ in
+            }
         }
         var sums = Checksums.ofNothing
         var done: UInt64 = 0
@@ -41,10 +43,12 @@ package final class SliceCarrier {
     /// Copies the first `byteCount` bytes of `source` to the same place in `target` and tells the checksums of the first
     /// `summedByteCount` of them, of all when that is not given; `nil` when the source ends before.
     package func copy(
-        _ source: borrowing OpenFile, to target: borrowing OpenFile, byteCount: UInt64, summing summedByteCount: UInt64? = nil
+        _ source: borrowing OpenFile, to target: borrowing OpenFile, byteCount: UInt64,
+        summing summedByteCount: UInt64? = nil
     ) throws(FileSystemError) -> Checksums? {
+        let summedByteCount = summedByteCount ?? byteCount
         if byteCount >= Self.largeByteCount {
-            return try carryLarge(source, from: start, byteCount: byteCount, sumsBeside: true) {
+            return try carryLarge(source, from: 0, byteCount: byteCount, summing: summedByteCount, sumsBeside: true) {
                 (offset, slice) throws(FileSystemError) in
                 try fileSystem.writeAll(target, at: offset, slice)
                 // So that the disk works while the rest is copied; whoever needs it durable syncs it.
@@ -52,7 +56,6 @@ package final class SliceCarrier {
             }
         }
         var sums = Checksums.ofNothing
-        let summedByteCount = summedByteCount ?? byteCount
         var done: UInt64 = 0
         while done < byteCount {
             let count = try readSlice(of: source, at: done, atMost: byteCount - done)
@@ -69,10 +72,11 @@ package final class SliceCarrier {
     }
 
     /// A large file, slice by slice: while one is summed up, `body` gets it and the next one is read into another buffer.
-    /// With `sumsBeside` both sums are taken on the other thread, which has as much to do as this one when `body` writes;
-    /// otherwise one of the two.
+    /// Only the first `summedByteCount` bytes are summed up. With `sumsBeside` both sums are taken on the other thread, which
+    /// has as much to do as this one when `body` writes; otherwise one of the two.
     private func carryLarge(
-        _ source: borrowing OpenFile, from start: UInt64, byteCount: UInt64, sumsBeside: Bool,
+        _ source: borrowing OpenFile, from start: UInt64, byteCount: UInt64, summing summedByteCount: UInt64,
+        sumsBeside: Bool,
         body: (UInt64, ArraySlice<UInt8>) throws(FileSystemError) -> Void
     ) throws(FileSystemError) -> Checksums? {
         let pair = pair
@@ -83,6 +87,8 @@ package final class SliceCarrier {
         pair.count = try fileSystem.readSome(source, at: offset, atMost: end - offset, into: &pair.current)
         while offset < end {
             guard pair.count > 0 else { return nil }
+            let unsummed = summedByteCount - min(summedByteCount, offset - start)
+            pair.summedCount = Int(min(UInt64(pair.count), unsummed))
             var result: Result<Int, FileSystemError> = .success(0)
             let next = offset + UInt64(pair.count)
             fileSystem.together({ pair.sum(both: sumsBeside) }) {
@@ -153,6 +159,8 @@ private final class SlicePair: @unchecked Sendable {
     var next: [UInt8] = []
     /// So many bytes of `current` count.
     var count = 0
+    /// So many of them are summed up.
+    var summedCount = 0
     private var crc = Checksums.ofNothing
     private var adler = Checksums.ofNothing
 
@@ -172,11 +180,11 @@ private final class SlicePair: @unchecked Sendable {
     }
 
     func sum(both: Bool) {
-        current.withUnsafeBytes { crc.appendToCRC32(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        current.withUnsafeBytes { crc.appendToCRC32(UnsafeRawBufferPointer(rebasing: $0[..<summedCount])) }
         if both { sumAdler32() }
     }
 
     func sumAdler32() {
-        current.withUnsafeBytes { adler.appendToAdler32(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        current.withUnsafeBytes { adler.appendToAdler32(UnsafeRawBufferPointer(rebasing: $0[..<summedCount])) }
     }
 }
