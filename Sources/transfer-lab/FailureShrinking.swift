@@ -148,7 +148,12 @@ final class FailureShrinking: @unchecked Sendable {
     private let jobs: Int
     private let isJSON: Bool
     private let lock = Mutex()
-    private var failures: [(seed: UInt64, signature: FailureSignature)] = []
+    private var failures: [Failure] = []
+
+    private struct Failure {
+        var scenario: Scenario
+        var signature: FailureSignature
+    }
 
     init(_ command: ParsedCommand) throws(RunsError) {
         let plant = try PlantedFault.named(command.text("--plant"))
@@ -162,42 +167,49 @@ final class FailureShrinking: @unchecked Sendable {
     /// Runs the scenario of a seed, and remembers it when it fails.
     func run(seed: UInt64) -> RunReport {
         let report = shrinker.run(ScenarioDraw.scenario(seed: seed))
-        if let signature = FailureSignature(report) { lock.whileHeld { failures.append((seed, signature)) } }
+        take(report)
         return report
+    }
+
+    /// Remembers what failed.
+    func take(_ report: RunReport) {
+        guard let signature = FailureSignature(report) else { return }
+        lock.whileHeld { failures.append(Failure(scenario: report.scenario, signature: signature)) }
     }
 
     /// Shrinks the failure with the smallest seed of each kind, says what became of them, and answers how the soak ends.
     func finish(_ ending: ExitCode) -> ExitCode {
         guard !failures.isEmpty, shrinker.seconds > 0 else { return ending }
-        failures.sort { $0.seed < $1.seed }
-        var chosen: [(seed: UInt64, signature: FailureSignature)] = []
+        failures.sort { $0.scenario.seed < $1.scenario.seed }
+        var chosen: [Failure] = []
         for failure in failures where chosen.count < Self.mostShrunk {
             // What is broken besides differs from seed to seed; the kind is what a person reads.
             let kind = failure.signature.description
             if !chosen.contains(where: { $0.signature.description == kind }) { chosen.append(failure) }
         }
-        let seeds = chosen.map(\.seed)
+        let scenarios = chosen.map(\.scenario)
         if !isJSON {
-            standardError("\(failures.count) failures; \(seeds.count) of them are shrunk, the first of each kind")
+            standardError("\(failures.count) failures; \(scenarios.count) of them are shrunk, the first of each kind")
         }
         let endings = FoundEndings(ending)
-        Workers.each(0..<seeds.count, jobs: jobs) { [self] index in
+        Workers.each(0..<scenarios.count, jobs: jobs) { [self] index in
             do throws(ShrinkingError) {
-                try shrink(seeds[index])
+                try shrink(scenarios[index])
             } catch {
-                standardError("\(LabTool.name) soak: seed \(seeds[index]): \(error)")
+                standardError("\(LabTool.name) soak: seed \(scenarios[index].seed): \(error)")
                 endings.add(error.exitCode)
             }
         }
         return endings.worst
     }
 
-    private func shrink(_ seed: UInt64) throws(ShrinkingError) {
+    private func shrink(_ scenario: Scenario) throws(ShrinkingError) {
+        let seed = scenario.seed
         let words = shrinker.plant?.optionWords ?? ""
         let again = "\(LabTool.name) soak --seeds '\(seed)..<\(seed + 1)'\(words)"
         guard
             let shrunk = try shrinker.shrink(
-                shrinker.run(ScenarioDraw.scenario(seed: seed)), from: "seed \(seed)",
+                shrinker.run(scenario), from: "seed \(seed)",
                 to: "\(folder)/seed-\(seed).json5")
         else { throw .slipped("it holds when it is run again") }
         lock.whileHeld {
