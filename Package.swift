@@ -73,8 +73,8 @@ let package = Package(
         .executableTarget(
             name: "transfer-lab",
             dependencies: [
-                "WireContract", "Spooling", "LinkFaults", "WatchSide", "Scenarios", "Monitors", "Replay", "PairInspection",
-                "Simulation", "Soak", "CrashLab", "PlantedFaults", "LivePair", "DaemonRuntime",
+                "WireContract", "Spooling", "LinkFaults", "WatchSide", "Scenarios", "Monitors", "Replay",
+                "PairInspection", "Simulation", "Soak", "CrashLab", "PlantedFaults", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 
         .testTarget(

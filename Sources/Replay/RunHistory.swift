@@ -19,6 +19,11 @@ package struct Unmet: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Hears a history while it grows; it changes nothing.
+package protocol HistoryListener: AnyObject {
+    func hear(_ entry: HistoryEntry)
+}
+
 /// Judges one run. Entries come in their order; a world that learns of them later (live, from journals) tells them then.
 package final class RunHistory {
     package let scenario: Scenario
@@ -27,6 +32,8 @@ package final class RunHistory {
     private var tallies: [Tally]
     private let keepsEntries: Bool
     private let isJudged: Bool
+    /// Hears every entry as it is told.
+    package var listener: (any HistoryListener)?
 
     package private(set) var digest = HistoryDigest()
     /// All that was told, when the run was asked to keep it.
@@ -66,6 +73,7 @@ package final class RunHistory {
             count(entry)
             judge.observe(entry)
         }
+        listener?.hear(entry)
         if keepsEntries { entries.append(entry) }
     }
 

@@ -5,7 +5,7 @@
 // off at random. What lasts for the rest of a run or takes recordings out of it (another watch, a wiped phone) is on less
 // often than what passes.
 
-enum FaultKind: CaseIterable {
+package enum FaultKind: String, CaseIterable, Sendable {
     case linkToPhone, linkToWatch, linkChanges, rules, outages, bursts, stuckHead, bandwidth
     case killNow, killAtCall, stop, reboot, lateStart
     case payloadVersions, ackVersions

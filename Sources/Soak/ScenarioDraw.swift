@@ -17,31 +17,40 @@ import WireContract
 package enum ScenarioDraw {
     /// The scenario of a seed. Reads back from its text to an equal one.
     package static func scenario(seed: UInt64) -> Scenario {
-        var drawing = Drawing(seed: seed)
-        return drawing.draw()
+        draw(seed: seed, .small).scenario
+    }
+
+    /// The scenario of a seed, of that size, and what is in it. A small one is the same as `scenario(seed:)`.
+    package static func draw(seed: UInt64, _ size: DrawSize) -> Drawn {
+        var drawing = Drawing(seed: seed, isLarge: size.isLarge(seed: seed))
+        let scenario = drawing.draw()
+        return Drawn(scenario: scenario, kinds: FaultKind.allCases.filter { drawing.has($0) }, isLarge: drawing.isLarge)
     }
 }
 
 /// One scenario under way.
 struct Drawing {
     let seed: UInt64
+    /// Thousands of notes instead of tens; see `DrawSize`.
+    let isLarge: Bool
     var dice: Dice
     var settings = ScenarioSettings()
     /// In the order in which they were drawn; sorted by their moments at the end.
     var steps: [TimedStep] = []
     private var kinds: Set<FaultKind> = []
     /// Faults strike from zero to here.
-    private(set) var span = Duration.zero
+    var span = Duration.zero
     /// When each note is recorded, by ordinal from 1 at index 0.
-    private(set) var recordedAt: [Duration] = []
-    private(set) var recordedByteCount = 0
+    var recordedAt: [Duration] = []
+    var recordedByteCount = 0
     /// Which watch the phone serves from when on; steps about the watch mean that one.
     var switches: [(at: Duration, number: Int)] = []
     /// The last notes are of a version that the phone does not understand by then: they wait, and everything else drains.
     private var owes = false
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isLarge: Bool = false) {
         self.seed = seed
+        self.isLarge = isLarge
         dice = Dice(seed: seed ^ 0xD3A3_5CE7_A110_0001)
     }
 
@@ -58,7 +67,7 @@ struct Drawing {
     mutating func draw() -> Scenario {
         for kind in FaultKind.allCases where dice.happens(kind.chance) { kinds.insert(kind) }
         settings.policy = drawPolicy()
-        drawRecordings()
+        if isLarge { drawManyRecordings() } else { drawRecordings() }
         drawBuilds()
         drawLink()
         drawDeaths()
@@ -66,6 +75,7 @@ struct Drawing {
         drawPhone()
         drawPeople()
         drawStrangers()
+        drawRareMeetings()
         heal()
         let order = steps.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         return Scenario(
@@ -84,7 +94,7 @@ struct Drawing {
 
     /// Tries of all notes together in the time of faults, about.
     private static let mostTries = 1_000
-    private static let longestSpan = Duration.seconds(120 * 86_400)
+    static let longestSpan = Duration.seconds(120 * 86_400)
 
     private mutating func drawRecordings() {
         let stepCount = dice.scaled(1...12)

@@ -147,6 +147,7 @@ final class FailureShrinking: @unchecked Sendable {
     private let folder: String
     private let jobs: Int
     private let isJSON: Bool
+    private let again: @Sendable (UInt64) -> String
     private let lock = Mutex()
     private var failures: [Failure] = []
 
@@ -155,20 +156,14 @@ final class FailureShrinking: @unchecked Sendable {
         var signature: FailureSignature
     }
 
-    init(_ command: ParsedCommand) throws(RunsError) {
+    /// `again` makes the line that repeats a seed.
+    init(_ command: ParsedCommand, again: @escaping @Sendable (UInt64) -> String) throws(RunsError) {
         let plant = try PlantedFault.named(command.text("--plant"))
-        if plant != nil, command.flag("--twice") { throw .usage("--plant or --twice, not both") }
+        self.again = again
         shrinker = FailureShrinker(plant: plant, seconds: Double(command.integer("--shrink-seconds") ?? 60))
         folder = command.text("--failures") ?? "./soak-failures"
         jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
         isJSON = command.flag("--json")
-    }
-
-    /// Runs the scenario of a seed, and remembers it when it fails.
-    func run(seed: UInt64) -> RunReport {
-        let report = shrinker.run(ScenarioDraw.scenario(seed: seed))
-        take(report)
-        return report
     }
 
     /// Remembers what failed.
@@ -205,8 +200,7 @@ final class FailureShrinking: @unchecked Sendable {
 
     private func shrink(_ scenario: Scenario) throws(ShrinkingError) {
         let seed = scenario.seed
-        let words = shrinker.plant?.optionWords ?? ""
-        let again = "\(LabTool.name) soak --seeds '\(seed)..<\(seed + 1)'\(words)"
+        let again = again(seed)
         guard
             let shrunk = try shrinker.shrink(
                 shrinker.run(scenario), from: "seed \(seed)",

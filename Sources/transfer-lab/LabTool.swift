@@ -1,4 +1,5 @@
 import DaemonRuntime
+import Soak
 
 /// What `transfer-lab` understands on its command line.
 enum LabTool {
@@ -6,7 +7,7 @@ enum LabTool {
 
     static let tool = CommandLineTool(
         name: name, summary: "the bench of the pair: replays what happened in the field, and judges it",
-        version: watchFerryVersion, commands: [replay, crash, log, soak, shrink, bench])
+        version: watchFerryVersion, commands: [replay, crash, log, soak, shrink, merge, bench])
 
     static let whichRuns = [
         Option("--seed", .seed, "N", section: "Which runs", help: "Run with this seed instead of the file's."),
@@ -67,38 +68,52 @@ enum LabTool {
             Option(
                 "--drawn", .seed, "N", section: "Which runs",
                 help: "Instead of a file: the scenario that `soak` draws from this seed."),
+            size,
         ] + liveRuns.filter { $0.name != "--compare" })
 
+    private static let size = Option(
+        "--size", .choice(DrawSize.allCases.map(\.rawValue)), "SIZE", default: DrawSize.mixed.rawValue,
+        section: "Which runs",
+        help:
+            "What a seed draws: up to some sixty notes (small), thousands (large), or one seed in sixteen large (mixed)."
+    )
+
     static let soak = Command(
-        name: "soak", summary: "Draw a scenario from each seed, run it in virtual time, and judge it.",
+        name: "soak", summary: "Draw a scenario from each seed, run it in virtual time, and judge it (Docs/Soak.md).",
         details: [
             "Each seed draws a whole scenario: what is recorded, a mix of faults with whole kinds switched off, and the "
                 + "healing, after which everything has to drain within the bound of P6.",
-            "Ends with 0 when all held, 1 when something was violated, 2 when time ran out before something drained. Each "
-                + "failure ends with the line that repeats it. A stop by a signal ends with what was done so far.",
+            "Ends with 0 when all held, 1 when something was violated or, in a campaign of a million transfers, a rare event "
+                + "never happened, 2 when time ran out before something drained. Each failure ends with the line that repeats "
+                + "it. A stop by a signal ends with the report of what was done so far, and with 130 or 143.",
         ],
         options: [
-            Option("--seeds", .text, "A..<B", default: "0..<1000", help: "Which seeds (in quotes, for the shell)."),
             Option(
-                "--minutes", .integer(1...100_000), "M",
+                "--seeds", .text, "A..<B", default: "0..<1000", section: "Which runs",
+                help: "Which seeds (in quotes, for the shell). A.. has no end and goes with --minutes."),
+            Option(
+                "--minutes", .integer(1...100_000), "M", section: "Which runs",
                 help: "Begin no more runs after so long, whatever seeds are left."),
+            size,
             Option(
-                "--jobs", .integer(1...256), "N",
+                "--shard", .text, "I/N", section: "Which runs",
+                help: "Only the I-th of N parts of the seeds, without overlap; `merge` adds their results up."),
+            Option(
+                "--jobs", .integer(1...256), "N", section: "Which runs",
                 help: "So many runs at once; as many as there are processors when not given."),
             Option(
-                "--twice", help: "Make every run in a second process as well: both must tell the same history."),
-            Option("--show", help: "Print the scenario of the first seed, to keep or to replay, and run nothing."),
-            Option("--json", help: "Print JSON, one object a run, for a program to read."),
+                "--twice", section: "Which runs",
+                help: "Make every run in a second process as well: both must tell the same history."),
             Option(
-                "--live", section: "Live",
-                help: "With the two real daemons, which lie beside this program: storms of half a minute with a random "
-                    + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."
-            ),
+                "--show", section: "Which runs",
+                help: "Print the scenario of the first seed, to keep or to replay, and run nothing."),
+            Option("--result", .path, "OUT", section: "What is written", help: "Write the result, for `merge`."),
+            Option("--junit", .path, "OUT", section: "What is written", help: "Write the report as JUnit XML."),
+            Option("--json", section: "What is shown", help: "Print the result as JSON, as --result writes it."),
             Option(
-                "--folder", .path, "DIR", section: "Live",
-                help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
-            Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
-        ] + failures + planted)
+                "--each", section: "What is shown",
+                help: "Instead of the report: a line of JSON for each seed, in their order."),
+        ] + failures + planted + liveSoak)
 
     static let bench = Command(
         name: "bench", summary: "Measure what this machine allows, and how near the pair comes.",
@@ -119,7 +134,8 @@ enum LabTool {
             Option(
                 "--transfers", .integer(1...1_000_000_000), "N", default: "20000", section: "The virtual world",
                 help: "Stop behind the run in which so many were verified. Given alone: only this part."),
-            Option("--seed", .seed, "N", default: "1", section: "The virtual world", help: "The seed of the first run."),
+            Option(
+                "--seed", .seed, "N", default: "1", section: "The virtual world", help: "The seed of the first run."),
             Option("--show", section: "The virtual world", help: "Print the first run's scenario, and run nothing."),
         ])
 }

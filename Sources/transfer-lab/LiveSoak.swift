@@ -16,34 +16,28 @@ enum LiveSoak {
     private static let aftermath = Duration.seconds(15)
     private static let standardJobs = 4
 
-    static func run(_ command: ParsedCommand, seeds: Range<UInt64>) -> ExitCode {
+    /// `loop` takes the signals, and was made on the main thread: others inherit that they are blocked.
+    static func run(_ command: ParsedCommand, _ plan: SoakPlan, _ loop: EventLoop?) -> ExitCode {
         if command.flag("--show") {
-            standardOutput(LiveDraw.storm(seed: seeds.lowerBound, length: stormLength).text)
+            standardOutput(LiveDraw.storm(seed: plan.first, length: stormLength).text)
             return .held
         }
-        let stop: StopAsked
-        do throws(EventLoopError) {
-            stop = try StopAsked()
-        } catch {
-            standardError("\(LabTool.name) soak: \(error)")
-            return .inputOutput
-        }
-        let minutes = command.integer("--minutes")
-        let length = minutes.map { Duration.seconds(60 * $0) }
-        let tally = LiveTally(length: length, folder: ".")
+        let stop = StopAsked(loop)
+        let length = plan.minutes.map { Duration.seconds(60 * $0) }
+        let tally = LiveTally(length: length, folder: command.text("--failures") ?? ".")
         let options = liveOptions(command, stop)
         let standingLength = length.map { max($0 - aftermath, stormLength) }
         // Index 0 is the standing pair, where there is a length to stand for.
-        let count = min(seeds.count, Int(Int32.max))
+        let count = Int(min((plan.end ?? .max) - plan.first, UInt64(Int32.max)))
         let jobs = Int(clamping: command.integer("--jobs") ?? Int64(standardJobs))
         Workers.each(0..<count + 1, jobs: standingLength == nil ? jobs : jobs + 1) { index in
             if index == 0 {
                 guard let standingLength else { return }
-                let scenario = LiveDraw.standing(seed: seeds.lowerBound, length: standingLength)
+                let scenario = LiveDraw.standing(seed: plan.first, length: standingLength)
                 play(scenario, options, tally, index, isStanding: true)
             } else {
                 guard stop.signal == nil, tally.isTime(for: stormLength + aftermath) else { return }
-                let scenario = LiveDraw.storm(seed: seeds.lowerBound + UInt64(index - 1), length: stormLength)
+                let scenario = LiveDraw.storm(seed: plan.first + UInt64(index - 1), length: stormLength)
                 play(scenario, options, tally, index, isStanding: false)
             }
         }
@@ -83,19 +77,18 @@ enum LiveSoak {
 /// A signal that asks this process to stop, for threads to ask about.
 private final class StopAsked: @unchecked Sendable {
     private let lock = Mutex()
-    private let loop: EventLoop
+    private let loop: EventLoop?
 
-    /// On the main thread, before others start: they inherit that the signals are blocked.
-    init() throws(EventLoopError) { loop = try EventLoop() }
+    init(_ loop: EventLoop?) { self.loop = loop }
 
-    var signal: StopSignal? { lock.whileHeld { loop.stopRequested() } }
+    var signal: StopSignal? { lock.whileHeld { loop?.stopRequested() } }
 }
 
 /// What came of it so far. Several threads bring reports and samples.
 private final class LiveTally: @unchecked Sendable {
-    /// More than a daemon has any use for (a batch of 64 notes and thirty others); what is above is a leak even if it stands
+    /// More than a daemon has any use for (a batch of 128 notes and thirty others); what is above is a leak even if it stands
     /// still.
-    private static let mostDescriptors: UInt64 = 128
+    private static let mostDescriptors: UInt64 = 192
     private static let mostResidentByteCount: UInt64 = 100 << 20
     /// What a daemon may keep of each note, in its ledger and queues, and what its allocator may.
     private static let byteCountOfNote: UInt64 = 1_024

@@ -12,8 +12,9 @@ enum LogCommand {
         let run: Run
         let world: WorldChoice
         do throws(RunsError) {
+            let size = DrawSize(rawValue: command.text("--size") ?? "") ?? .mixed
             if let seed = command.seed("--drawn"), command.positionals.isEmpty {
-                run = Run(file: "seed \(seed)", scenario: ScenarioDraw.scenario(seed: seed))
+                run = Run(file: "seed \(seed)", scenario: ScenarioDraw.draw(seed: seed, size).scenario)
             } else {
                 guard command.positionals.count == 1, !command.isGiven("--drawn") else {
                     throw RunsError.usage("name one scenario file, or a seed with --drawn")

@@ -9,6 +9,11 @@ enum ScenarioFiles {
 
     /// Reads one. Throws with the file and the place in it that is wrong.
     static func read(_ path: String) throws(ScenarioError) -> Scenario {
+        try ScenarioReader.read(text: try text(path), file: path)
+    }
+
+    /// The text of a file that the user named.
+    static func text(_ path: String) throws(ScenarioError) -> String {
         let bytes: [UInt8]
         do throws(FileSystemError) {
             let disk = DiskFileSystem()
@@ -20,6 +25,6 @@ enum ScenarioFiles {
         guard bytes.count <= mostByteCount else {
             throw ScenarioError(file: path, path: "", found: "more than 1 MiB", accepted: "at most 1 MiB")
         }
-        return try ScenarioReader.read(text: String(decoding: bytes, as: UTF8.self), file: path)
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

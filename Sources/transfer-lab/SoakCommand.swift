@@ -1,6 +1,8 @@
 import DaemonRuntime
+import LinkFaults
 import LivePair
 import Monitors
+import PlantedFaults
 import Replay
 import Scenarios
 import Simulation
@@ -10,45 +12,70 @@ import Spooling
 /// `transfer-lab soak`: drawn scenarios in virtual time, seed after seed.
 enum SoakCommand {
     static func run(_ command: ParsedCommand) -> ExitCode {
-        let text = command.text("--seeds") ?? ""
-        guard let seeds = SeedRange(text)?.seeds else {
-            return ReplayCommand.refuse(.usage("--seeds wants A..<B, such as 0..<1000, not \(text)"), "soak")
+        // First of all: threads take the signal mask of the one that makes them.
+        let loop = try? EventLoop()
+        let plan: SoakPlan
+        do throws(RunsError) {
+            plan = try SoakPlan(command)
+        } catch {
+            return ReplayCommand.refuse(error, "soak")
         }
-        if command.flag("--live") { return LiveSoak.run(command, seeds: seeds) }
+        if command.flag("--live") { return LiveSoak.run(command, plan, loop) }
         if command.flag("--show") {
-            standardOutput(ScenarioDraw.scenario(seed: seeds.lowerBound).text)
+            standardOutput(ScenarioDraw.draw(seed: plan.first, plan.size).scenario.text)
             return .held
         }
         let failures: FailureShrinking
-        do throws(RunsError) { failures = try FailureShrinking(command) } catch {
+        do throws(RunsError) {
+            failures = try FailureShrinking(command, again: plan.again)
+        } catch {
             return ReplayCommand.refuse(error, "soak")
         }
-        let jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
-        let tally = SoakTally(seeds, minutes: command.integer("--minutes"), isJSON: command.flag("--json"))
-        Workers.each(0..<seeds.count, jobs: jobs) { index in
-            guard tally.isTimeLeft else { return }
-            tally.take(failures.run(seed: seeds.lowerBound + UInt64(index)), at: index)
+        let files: SoakFiles
+        do throws(FileSystemError) {
+            files = try SoakFiles(command)
+        } catch {
+            standardError("\(LabTool.name) soak: \(error)")
+            return ExitCode(error)
         }
-        let ending = failures.finish(tally.finish())
-        guard command.flag("--twice"), ending == .held else { return ending }
-        return twice(seeds, tally.digests)
+        let tally = SoakTally(plan, loop)
+        Workers.each(0..<plan.jobs, jobs: plan.jobs) { _ in
+            while let seed = tally.next() {
+                let soaked = SoakedSeed(seed, plan)
+                failures.take(soaked.report)
+                tally.take(soaked)
+            }
+        }
+        let result = tally.result()
+        if !plan.tellsEach { ReportedSoak.show(result, isJSON: command.flag("--json")) }
+        if let failure = files.write(result) {
+            standardError("\(LabTool.name) soak: \(failure)")
+            return .inputOutput
+        }
+        if let stop = tally.stopped { return stop.exitCode }
+        let ending = failures.finish(ReportedSoak.ending(of: result))
+        guard plan.isTwice, ending == .held else { return ending }
+        return twice(plan, result, tally.digests)
     }
 
     /// All of it again in another process.
-    private static func twice(_ seeds: Range<UInt64>, _ digests: [HistoryDigest?]) -> ExitCode {
+    private static func twice(_ plan: SoakPlan, _ result: SoakResult, _ digests: [UInt64: HistoryDigest]) -> ExitCode {
         do throws(LiveError) {
-            let range = "\(seeds.lowerBound)..<\(seeds.upperBound)"
-            let there = try Twice.otherProcess(["soak", "--seeds", range, "--json"])
-            for (index, seed) in seeds.enumerated() {
-                guard let digest = digests[index] else { continue }
-                let line = index < there.count ? there[index] : "nothing"
-                if line.contains("\"digest\":\"\(digest)\"") { continue }
-                let difference = try Twice.firstDifference(
-                    ScenarioDraw.scenario(seed: seed), ["log", "--drawn", "\(seed)"])
-                standardOutput("violated   seed \(seed): two processes tell two histories\n    \(difference)")
-                return .violated
+            for range in result.done.ranges {
+                let text = "\(range.lowerBound)..<\(range.upperBound)"
+                let there = try Twice.otherProcess(["soak", "--seeds", text, "--size", plan.size.rawValue, "--each"])
+                for (index, seed) in range.enumerated() {
+                    guard let digest = digests[seed] else { continue }
+                    let line = index < there.count ? there[index] : "nothing"
+                    if line.contains("\"digest\":\"\(digest)\"") { continue }
+                    let difference = try Twice.firstDifference(
+                        ScenarioDraw.draw(seed: seed, plan.size).scenario,
+                        ["log", "--drawn", "\(seed)", "--size", plan.size.rawValue])
+                    standardOutput("violated   seed \(seed): two processes tell two histories\n    \(difference)")
+                    return .violated
+                }
             }
-            standardError("\(seeds.count) seeds told the same history in a second process")
+            standardError("\(result.done.count) seeds told the same history in a second process")
             return .held
         } catch {
             standardError("\(LabTool.name) soak: \(error)")
@@ -57,100 +84,107 @@ enum SoakCommand {
     }
 }
 
-/// What was run so far. Several threads bring reports.
-private final class SoakTally: @unchecked Sendable {
-    private let seeds: Range<UInt64>
-    private let isJSON: Bool
-    private let clock = MonotonicClock()
-    private let began: Moment
-    private let deadline: Moment?
-    private let lock = Mutex()
-    private var count = 0
-    private var verifiedCount = 0
-    private var eventCount: UInt64 = 0
-    private var failureCount = 0
-    private var worst = RunReport.Outcome.held
-    private var shownAt: Moment
-    /// By the seed's place in the range.
-    private var reports: [HistoryDigest?]
-    private var lines: [String?]
-    private var nextLine = 0
+/// What a command line asks for.
+struct SoakPlan: Sendable {
+    /// What the whole campaign is asked to do, of which this may be a shard.
+    let askedFrom: UInt64
+    let askedTo: UInt64?
+    /// What is run here.
+    let first: UInt64
+    let end: UInt64?
+    let size: DrawSize
+    let jobs: Int
+    let minutes: Int64?
+    let isTwice: Bool
+    /// A line of JSON for each seed, and no report.
+    let tellsEach: Bool
+    let plant: PlantedFault?
 
-    init(_ seeds: Range<UInt64>, minutes: Int64?, isJSON: Bool) {
-        self.seeds = seeds
-        self.isJSON = isJSON
-        began = clock.now()
-        shownAt = began
-        deadline = minutes.map { [began] in began + .seconds(60 * $0) }
-        reports = [HistoryDigest?](repeating: nil, count: seeds.count)
-        lines = [String?](repeating: nil, count: isJSON ? seeds.count : 0)
+    init(_ command: ParsedCommand) throws(RunsError) {
+        let text = command.text("--seeds") ?? ""
+        minutes = command.integer("--minutes")
+        tellsEach = command.flag("--each")
+        isTwice = command.flag("--twice")
+        plant = try PlantedFault.named(command.text("--plant"))
+        if plant != nil, isTwice { throw .usage("--plant or --twice, not both") }
+        size = DrawSize(rawValue: command.text("--size") ?? "") ?? .mixed
+        jobs = Int(clamping: command.integer("--jobs") ?? Int64(Workers.processorCount))
+        if let seeds = SeedRange(text)?.seeds {
+            (askedFrom, askedTo) = (seeds.lowerBound, seeds.upperBound)
+        } else if text.hasSuffix(".."), let from = UInt64(text.dropLast(2)), from < .max / 2 {
+            guard minutes != nil else { throw .usage("--seeds \(text) has no end: say --minutes M") }
+            (askedFrom, askedTo) = (from, nil)
+        } else {
+            throw .usage("--seeds wants A..<B, such as 0..<1000, or A.. with --minutes, not \(text)")
+        }
+        guard let shard = command.text("--shard") else {
+            (first, end) = (askedFrom, askedTo)
+            return
+        }
+        let numbers = shard.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let number = numbers[0], let count = numbers[1], number >= 1, number <= count else {
+            throw .usage("--shard wants i/n, such as 1/4 for the first of four, not \(shard)")
+        }
+        guard let askedTo else { throw .usage("--shard splits seeds that have an end: A..<B") }
+        let part = SeedSet.shard(number, of: count, askedFrom..<askedTo)
+        (first, end) = (part.lowerBound, part.upperBound)
     }
 
-    var isTimeLeft: Bool { deadline.map { clock.now() < $0 } ?? true }
+    func again(_ seed: UInt64) -> String {
+        "\(LabTool.name) soak --seeds '\(seed)..<\(seed + 1)'" + (size == .mixed ? "" : " --size \(size.rawValue)")
+            + (plant?.optionWords ?? "")
+    }
+}
 
-    var digests: [HistoryDigest?] { lock.whileHeld { reports } }
+/// One seed, run.
+struct SoakedSeed: Sendable {
+    let drawn: Drawn
+    let report: RunReport
+    let rare: RareCounts
 
-    func take(_ report: RunReport, at index: Int) {
-        lock.whileHeld {
-            count += 1
-            verifiedCount += report.verifiedCount
-            eventCount += report.entryCount
-            reports[index] = report.digest
-            if report.outcome != .held {
-                failureCount += 1
-                if worst != .violated { worst = report.outcome }
-            }
-            if isJSON { show(report, at: index) } else if report.outcome != .held { tell(report) }
-            progress()
+    init(_ seed: UInt64, _ plan: SoakPlan) {
+        drawn = ScenarioDraw.draw(seed: seed, plan.size)
+        let world = World(drawn.scenario, plant: plan.plant?.make(), trailCount: 8_192)
+        let watch = RareEventWatch(drawn.scenario)
+        world.history.listener = watch
+        report = world.run()
+        rare = watch.counts
+    }
+}
+
+/// The files that a soak leaves: made before it begins, so that a path that cannot be is said at once and not after hours.
+final class SoakFiles {
+    private let result: OutputFile?
+    private let junit: OutputFile?
+
+    init(_ command: ParsedCommand) throws(FileSystemError) {
+        result = if let path = command.textIfDeclared("--result") { try OutputFile(path) } else { nil }
+        junit = if let path = command.text("--junit") { try OutputFile(path) } else { nil }
+    }
+
+    /// What went wrong.
+    func write(_ soaked: SoakResult) -> FileSystemError? {
+        result?.write(Array(soaked.json.text.utf8))
+        junit?.write(Array(soaked.junit().utf8))
+        return result?.failure ?? junit?.failure
+    }
+}
+
+/// How a result is told: by a run and by a merge in the same way.
+enum ReportedSoak {
+    static func show(_ result: SoakResult, isJSON: Bool) {
+        if isJSON {
+            standardOutput(String(result.json.text.dropLast()))
+        } else {
+            for line in result.lines { standardOutput(line) }
         }
     }
 
-    /// In the order of the seeds.
-    private func show(_ report: RunReport, at index: Int) {
-        let object: JSONObject = [
-            "seed": JSONValue(report.scenario.seed), "outcome": .string(report.outcome.rawValue),
-            "digest": .string(report.digest.description), "events": JSONValue(report.entryCount),
-            "recorded": JSONValue(report.recordedCount), "verified": JSONValue(report.verifiedCount),
-            "complaints": .array(report.complaints.map { .string($0) }),
-        ]
-        lines[index] = object.line
-        while nextLine < lines.count, let line = lines[nextLine] {
-            standardOutput(line)
-            lines[nextLine] = ""
-            nextLine += 1
-        }
-    }
-
-    private func tell(_ report: RunReport) {
-        let seed = report.scenario.seed
-        standardOutput("\(report.outcome.rawValue)   seed \(seed)")
-        for line in report.complaints { standardOutput("    " + line) }
-        standardOutput("    again: \(LabTool.name) soak --seeds '\(seed)..<\(seed + 1)'")
-    }
-
-    private func progress() {
-        let now = clock.now()
-        guard !isJSON, now.since(shownAt) >= .seconds(1) else { return }
-        shownAt = now
-        let rate = Double(count) / max(0.001, now.since(began).inSeconds)
-        let left = Double(seeds.count - count) / rate
-        standardError(
-            "\(count) of \(seeds.count) seeds, \(verifiedCount) transfers, \(Int(rate)) seeds a second, \(Int(left)) s left,"
-                + " \(failureCount) failures")
-    }
-
-    func finish() -> ExitCode {
-        if !isJSON {
-            let seconds = max(0.001, clock.now().since(began).inSeconds)
-            standardOutput(
-                "\(count) of \(seeds.count) seeds: \(verifiedCount) transfers verified, \(eventCount) events,"
-                    + " \(failureCount) failures, in \(Presenter.words(.seconds(seconds)));"
-                    + " \(Int(Double(verifiedCount) / seconds)) transfers a second")
-        }
-        switch worst {
-        case .held: return .held
-        case .undecided: return .undecided
-        case .violated: return .violated
+    static func ending(of result: SoakResult) -> ExitCode {
+        switch result.outcome {
+        case .held: .held
+        case .undecided: .undecided
+        case .violated: .violated
         }
     }
 }

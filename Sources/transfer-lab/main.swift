@@ -11,6 +11,7 @@ let exitCode: ExitCode =
     case LabTool.bench.name: BenchCommand.run(command)
     case LabTool.soak.name: command.isGiven("--planted") ? PlantedCommand.run(command) : SoakCommand.run(command)
     case LabTool.shrink.name: ShrinkCommand.run(command)
+    case LabTool.merge.name: MergeCommand.run(command)
     default: preconditionFailure("the tool declares a command that is not here: \(command.name)")
     }
 exitCode.exit()
