@@ -105,10 +105,12 @@ package struct Seal: Hashable, Sendable {
         let crc32: UInt32 = reader.next()
         guard crc32 == Checksums.crc32(of: bytes.prefix(52)) else { throw .sealAltered }
         guard format == Seal.format else { throw .unknownFormat(format) }
-        switch code {
-        case EnvelopeKind.note.code: kind = .note
-        case EnvelopeKind.ack.code: kind = .ack
-        default: throw .unknownKind
+        if code == EnvelopeKind.note.code {
+            kind = .note
+        } else if code == EnvelopeKind.ack.code {
+            kind = .ack
+        } else {
+            throw .unknownKind
         }
         guard let fileExtension = FileExtension(packed: extensionWord) else { throw .badExtension }
         self.fileExtension = fileExtension

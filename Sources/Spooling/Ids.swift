@@ -175,11 +175,10 @@ extension UnsafeBufferPointer<UInt8> {
     func lowerHex(_ range: Range<Int>) -> UInt64? {
         var value: UInt64 = 0
         for index in range {
-            switch self[index] {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(self[index] - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(self[index] - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
+            let digit = self[index] &- UInt8(ascii: "0")
+            let letter = self[index] &- UInt8(ascii: "a")
+            guard digit < 10 || letter < 6 else { return nil }
+            value = value << 4 | UInt64(digit < 10 ? digit : letter + 10)
         }
         return value
     }

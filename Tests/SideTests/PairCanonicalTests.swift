@@ -95,7 +95,7 @@ enum PairCanonical {
         #expect(
             sent.map(\.short) == [
                 "create to-phone/<entry>.note.part", "write to-phone/<entry>.note.part",
-                "write to-phone/<entry>.note.part", "publish to-phone/<entry>.note",
+                "publish to-phone/<entry>.note",
                 "unlink recordings/<id>.note", "unlink to-watch/<entry>.ack",
             ], "and the watch syncs nothing more")
     }

@@ -170,7 +170,7 @@ private func id(_ number: UInt64) -> ULID { ULID(high: 1 << 20, low: number) }
         play.tell(.recordingFound(id(1), byteCount: 100))
         _ = play.send()
         var waits: [Duration] = []
-        var entries = play.node.entries
+        var entries = Array(play.node.entries)
         for _ in 0..<4 {
             guard let wait = play.sleep(), let entry = play.node.entries.first else {
                 Issue.record("nobody is impatient")
