@@ -53,8 +53,8 @@ extension PhoneEngine {
 
     /// A transfer of which the link does not simply deliver one whole copy.
     func take(_ name: FileName, _ decision: LinkDecision, from spool: SpoolEnd) -> UInt64 {
-        let id = EntryName(name)?.id
-        let attempt = EntryName(name)?.attempt
+        let entry = EntryName(name)
+        let (id, attempt) = (entry?.id, entry?.attempt)
         do throws(FileSystemError) {
             guard decision.deliveryCount > 0 else {
                 try fileSystem.unlinkIfThere(name, in: spool.toPhone)

@@ -27,15 +27,16 @@ package protocol HistoryListener: AnyObject {
 /// Judges one run. Entries come in their order; a world that learns of them later (live, from journals) tells them then.
 package final class RunHistory {
     package let scenario: Scenario
-    private var judge: Judge
-    private var sequence: UInt64 = 0
-    private var tallies: [Tally]
+    // Nothing that is told here tells anything itself, so what the runtime would check at each of a million entries holds.
+    @exclusivity(unchecked) private var judge: Judge
+    @exclusivity(unchecked) private var sequence: UInt64 = 0
+    @exclusivity(unchecked) private var tallies: [Tally]
     private let keepsEntries: Bool
     private let isJudged: Bool
     /// Hears every entry as it is told.
     package var listener: (any HistoryListener)?
 
-    package private(set) var digest = HistoryDigest()
+    @exclusivity(unchecked) package private(set) var digest = HistoryDigest()
     /// All that was told, when the run was asked to keep it.
     package private(set) var entries: [HistoryEntry] = []
     package private(set) var unmet: [Unmet] = []

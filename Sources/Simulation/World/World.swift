@@ -39,8 +39,8 @@ package final class World {
     package let disk: SimulatedFileSystem
     let clock = WorldClock()
     let places = PairPlaces(root: "/pair")
-    var queue = EventQueue<Happening>()
-    var random: SplitMix64
+    @exclusivity(unchecked) var queue = EventQueue<Happening>()
+    @exclusivity(unchecked) var random: SplitMix64
     /// The phone first, then the watches by number.
     var seats: [Seat] = []
     /// Which watch the phone serves, and `record` means.
