@@ -91,18 +91,20 @@ package final class SliceCarrier {
             pair.summedCount = Int(min(UInt64(pair.count), unsummed))
             var result: Result<Int, FileSystemError> = .success(0)
             let next = offset + UInt64(pair.count)
-            fileSystem.together({ pair.sum(both: sumsBeside) }) {
-                if !sumsBeside { pair.sumAdler32() }
-                do throws(FileSystemError) {
-                    try body(offset, pair.current[..<pair.count])
-                    if next < end {
-                        result = .success(
-                            try fileSystem.readSome(source, at: next, atMost: end - next, into: &pair.next))
+            fileSystem.together(
+                { pair.sum(both: sumsBeside) },
+                {
+                    if !sumsBeside { pair.sumAdler32() }
+                    do throws(FileSystemError) {
+                        try body(offset, pair.current[..<pair.count])
+                        if next < end {
+                            result = .success(
+                                try fileSystem.readSome(source, at: next, atMost: end - next, into: &pair.next))
+                        }
+                    } catch {
+                        result = .failure(error)
                     }
-                } catch {
-                    result = .failure(error)
-                }
-            }
+                })
             pair.count = try result.get()
             swap(&pair.current, &pair.next)
             offset = next

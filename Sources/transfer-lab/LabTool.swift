@@ -118,8 +118,8 @@ enum LabTool {
     static let bench = Command(
         name: "bench", summary: "Measure what this machine allows, and how near the pair comes.",
         details: [
-            "Parts: limits (single calls), pair (backlogs of 1 KiB, 64 KiB, 1 MiB), large (64 MiB, 1 GiB), latency (one note "
-                + "at a time), backlog (1,000 and 10,000), start (100,000), ram (CPU a note on a RAM disk), counts (calls and "
+            "Parts: limits (single calls), pair (backlogs of 1 KiB, 64 KiB, 1 MiB), large (64 MiB, 1 GiB), latency (one "
+                + "note at a time), backlog (1,000 and 10,000), start (100,000), ram (CPU a note on a RAM disk), counts (calls and "
                 + "syncs a note, checked against Docs/Spool.md), virtual (the rate of the virtual world). Docs/Performance.md "
                 + "says how to read them.",
             "Compare figures of one run with each other. Ends with 1 when a count is against the law; a time never fails it.",

@@ -35,7 +35,7 @@ import Testing
         world.drain()
         for seat in world.seats { seat.instrument?.clearTrace() }
         var recorder: [SeamCall] = []
-        let id = try world.record(world.bytes(300)) { recorder = $0.trace }
+        let id = try world.record(world.bytes(300), inspect: { recorder = $0.trace })
         world.drain()
         #expect(world.monitor.violations.isEmpty)
         func paths(_ calls: [SeamCall]) -> [String] {
