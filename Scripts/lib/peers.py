@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Durable, acknowledged queues beside the pair: the same hand-over by two processes, one table.
 
 For every peer: the watch reads a source file and puts it; the phone takes it, compares its SHA-256, writes it durably into an

@@ -50,7 +50,8 @@ struct BenchCounts {
             figures.add(value, .counts, key, name, "a note", bound, isLaw: bound != nil)
         }
         add(
-            2 + watch.syncs + phone.syncs, "counts.idle.syncs", "syncs of one note on an idle pair, `record` included",
+            2 + watch.syncs + phone.syncs, "counts.idle.syncs",
+            "syncs of one note on an idle pair, an open recorder's two included",
             .exactly(7))
         add(watch.syncs, "counts.idle.watch.syncs", "of these by the watch's daemon", .exactly(0))
         add(phone.syncs, "counts.idle.phone.syncs", "of these by the phone", .exactly(5))
