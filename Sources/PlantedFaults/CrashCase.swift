@@ -41,7 +41,8 @@ package struct CrashCase: Sendable {
         CrashCase(.ackBeforeLedgerSync, foundBy: .power(.posix), breaks: .anAckIsTrue, [1: .record1]),
         // Where the phone dies before it acks the first, the watch has both when that ack comes.
         CrashCase(
-            .sourceDeletedBeforeAckMatches, foundBy: .killsAlone, breaks: .onlyAnAckDeletes, [1: .record1, 2: .record1]),
+            .sourceDeletedBeforeAckMatches, foundBy: .killsAlone, breaks: .onlyAnAckDeletes,
+            [1: .record1, 2: .record1]),
         // A failed sync shows only once the power goes.
         CrashCase(
             .failedSyncRetried, foundBy: .errors, breaks: .anAckIsTrue, [1: .record1, 4: .reboot(.durableOnly)],
