@@ -43,7 +43,8 @@ extension LabTool {
         Option(
             "--live", section: "Live",
             help: "With the two real daemons, which lie beside this program: storms of half a minute with a random "
-                + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."),
+                + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."
+        ),
         Option(
             "--folder", .path, "DIR", section: "Live",
             help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
