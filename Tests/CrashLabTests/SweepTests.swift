@@ -78,7 +78,7 @@ private func expectHeld(_ section: CrashSection) {
     func aFaultThatOnlyACrashShowsIsFound(_ one: CrashCase) throws {
         let sweep = one.sweep(Canonical.overAllCores, mostRecoveries: 200)
         #expect(sweep.reference().outcome == .held, "\(sweep.reference().complaints)")
-        let section = sweep.section(one.part, stride: 2)
+        let section = sweep.section(one.part)
         let failure = try #require(
             section.failures.first, "\(one.fault): \(section.reachedCount) places, nothing found")
         #expect(failure.lines[0].hasPrefix("\(one.breaks) "), "\(failure.attempt): \(failure.lines)")
