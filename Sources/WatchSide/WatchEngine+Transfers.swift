@@ -30,17 +30,28 @@ extension WatchEngine {
         }
     }
 
-    /// One listing tells of all that are there; a call is paid for each that is not.
+    /// How many entries beside a recording's own are met at one look.
+    private static let mostSecondEntries = 64
+
+    /// One listing tells of all that are there; a call is paid for each that is not. And of those that are there beside a
+    /// recording's own entry: a power cut left half of a rename there, which no start could touch, and the other half is gone
+    /// since, with the phone's home.
     private func checkEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
         let entries = Array(node.entries)[...]
         guard !entries.isEmpty else { return }
         var isListed = [Bool](repeating: false, count: entries.count)
+        var second = SmallestNames<EntryName>(limit: Self.mostSecondEntries)
         try fileSystem.forEachName(in: spool.toPhone) { name in
             guard let entry = EntryName(name) else { return true }
             let position = entries.position(of: entry)
-            if position < entries.count, entries[position] == entry { isListed[position] = true }
+            if position < entries.count, entries[position] == entry {
+                isListed[position] = true
+            } else if entry.kind == .note, node.phase(of: entry.id)?.entry != nil {
+                second.insert(entry)
+            }
             return true
         }
+        try meet(second.sorted, spool, at: now)
         for (entry, isListed) in zip(entries, isListed) where !isListed { try check(entry, spool, at: now) }
     }
 
@@ -52,8 +63,12 @@ extension WatchEngine {
 
     /// Entries of an earlier start, or of a spool that came back, are transfers that are still outstanding.
     private func meetEntries(_ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
+        try meet(transfers.entries(in: spool.toPhone), spool, at: now)
+    }
+
+    private func meet(_ entries: [EntryName], _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
         var directives: [WatchDirective] = []
-        for entry in try transfers.entries(in: spool.toPhone) {
+        for entry in entries {
             do {
                 if let refusal = try transfers.refusal(of: entry, in: spool.toPhone) {
                     // No transfer of ours: the phone will not take it.
