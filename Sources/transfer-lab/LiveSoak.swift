@@ -26,14 +26,13 @@ enum LiveSoak {
         let length = plan.minutes.map { Duration.seconds(60 * $0) }
         let tally = LiveTally(length: length, folder: command.text("--failures") ?? ".")
         let options = liveOptions(command, stop)
-        let standingLength = length.map { max($0 - aftermath, stormLength) }
         // Index 0 is the standing pair, where there is a length to stand for.
         let count = Int(min((plan.end ?? .max) - plan.first, UInt64(Int32.max)))
         let jobs = Int(clamping: command.integer("--jobs") ?? Int64(standardJobs))
-        Workers.each(0..<count + 1, jobs: standingLength == nil ? jobs : jobs + 1) { index in
+        Workers.each(0..<count + 1, jobs: length == nil ? jobs : jobs + 1) { index in
             if index == 0 {
-                guard let standingLength else { return }
-                let scenario = LiveDraw.standing(seed: plan.first, length: standingLength)
+                guard let length else { return }
+                let scenario = LiveDraw.standing(seed: plan.first, length: length)
                 play(scenario, options, tally, index, isStanding: true)
             } else {
                 guard stop.signal == nil, tally.isTime(for: stormLength + aftermath) else { return }
