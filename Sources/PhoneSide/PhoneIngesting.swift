@@ -82,7 +82,7 @@ extension PhoneEngine {
         let byteCount = try fileSystem.status(of: source.file).byteCount
         let copy = FileBox(try fileSystem.createTemporary(for: name, in: staging))
         do throws(FileSystemError) {
-            _ = try carrier.copy(source.file, to: copy.file, byteCount: byteCount)
+            _ = try carrier.copyPlainly(source.file, to: copy.file, byteCount: byteCount)
         } catch {
             _ = try? fileSystem.unlinkIfThere(name.partial, in: staging)
             throw error

@@ -188,7 +188,7 @@ extension PhoneEngine {
         } catch  where error.reason == .crossDevice {
             let copy = FileBox(try fileSystem.createTemporary(for: inboxName, in: inbox))
             do throws(FileSystemError) {
-                _ = try carrier.copy(source.file, to: copy.file, byteCount: byteCount)
+                _ = try carrier.copyPlainly(source.file, to: copy.file, byteCount: byteCount)
                 try fileSystem.publish(inboxName.partial, in: inbox, as: inboxName, in: inbox)
             } catch {
                 _ = try? fileSystem.unlinkIfThere(inboxName.partial, in: inbox)

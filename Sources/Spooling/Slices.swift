@@ -12,6 +12,9 @@ package final class SliceCarrier {
     /// From here on the checksums are taken beside the reading and writing, where the file system does things at once.
     private static let largeByteCount: UInt64 = 4 * 1_024 * 1_024
 
+    /// From here on the disk is asked to begin writing while the copy goes on, or the next one.
+    private static let earlyByteCount: UInt64 = 256 * 1_024
+
     /// `shouldStop` is asked between two slices of one file, never before the first.
     package init(fileSystem: any FileSystem, shouldStop: @escaping () -> Bool) {
         self.fileSystem = fileSystem
@@ -69,6 +72,25 @@ package final class SliceCarrier {
             if done < byteCount { try stopIfTold(source) }
         }
         return sums
+    }
+
+    /// Copies the first `byteCount` bytes of `source` to the same place in `target`, whatever they are, and says whether the
+    /// source had so many. For copies whose reader verifies them.
+    package func copyPlainly(
+        _ source: borrowing OpenFile, to target: borrowing OpenFile, byteCount: UInt64
+    ) throws(FileSystemError) -> Bool {
+        var done: UInt64 = 0
+        while done < byteCount {
+            let count = try readSlice(of: source, at: done, atMost: byteCount - done)
+            if count == 0 { return false }
+            try fileSystem.writeAll(target, at: done, buffer[..<count])
+            if byteCount >= Self.earlyByteCount {
+                fileSystem.startWriting(target, at: done, byteCount: count)
+            }
+            done += UInt64(count)
+            if done < byteCount { try stopIfTold(source) }
+        }
+        return true
     }
 
     /// A large file, slice by slice: while one is summed up, `body` gets it and the next one is read into another buffer.

@@ -4,7 +4,8 @@ import WireContract
 // Carries the node's directives about transfers out: a recording is copied into the spool as an entry, an entry gets a new
 // last name, an entry is taken back.
 //
-// The copy is checked against the recording's own seal while it is made: the seal covers the watch's copy too, and a
+// The first try of a recording is a plain copy: the phone verifies every byte of it. A try that comes after one that was not
+// acked checks the copy against the recording's own seal while it is made: the seal covers the watch's copy too, and a
 // recording that rotted must be noticed here, where somebody can still look at the disk, and not be sent round for ever.
 
 /// What came of copying a recording into the spool.
@@ -71,7 +72,9 @@ final class TransferStore {
                 }
                 guard space.hasRoom(for: source.byteCount, alone: alone) else { return .full }
                 space.take(source.byteCount)
-                return copy(source, envelope.seal, as: nextName(id, attempt: attempt), to: toPhone)
+                return copy(
+                    source, verifying: attempt > 1 ? envelope.seal : nil, as: nextName(id, attempt: attempt),
+                    to: toPhone)
             }
         } catch {
             if error.reason == .notFound { return .gone }
@@ -98,16 +101,14 @@ final class TransferStore {
     }
 
     private func copy(
-        _ source: borrowing OwnFile, _ seal: Seal, as first: EntryName, to toPhone: borrowing OpenDirectory
+        _ source: borrowing OwnFile, verifying seal: Seal?, as first: EntryName, to toPhone: borrowing OpenDirectory
     ) -> EnqueueResult {
         let temporary = first.fileName
         var madeTemporary = false
         do throws(FileSystemError) {
             let target = try fileSystem.createTemporary(for: temporary, in: toPhone)
             madeTemporary = true
-            let body = try carrier.copy(
-                source.file, to: target, byteCount: source.byteCount, summing: seal.bodyByteCount)
-            guard body == seal.bodyChecksums else {
+            guard try carry(source, to: target, verifying: seal) else {
                 try fileSystem.unlinkIfThere(temporary.partial, in: toPhone)
                 return .altered(detail: "it does not match its own checksums")
             }
@@ -126,6 +127,17 @@ final class TransferStore {
                     ? .failed(.fileAccessDenied, detail: "\(error)") : .trouble(error)
             }
         }
+    }
+
+    /// Whether the copy is what the recording says that it is; without a seal, whether it has its length.
+    private func carry(
+        _ source: borrowing OwnFile, to target: borrowing OpenFile, verifying seal: Seal?
+    ) throws(FileSystemError) -> Bool {
+        guard let seal else {
+            return try carrier.copyPlainly(source.file, to: target, byteCount: source.byteCount)
+        }
+        let body = try carrier.copy(source.file, to: target, byteCount: source.byteCount, summing: seal.bodyByteCount)
+        return body == seal.bodyChecksums
     }
 
     /// Renames to `first`, or to the next name when that one is taken.

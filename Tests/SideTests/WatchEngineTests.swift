@@ -335,7 +335,7 @@ import WireContract
         #expect(world.entries.map(\.id) == Array(ids.dropFirst()))
     }
 
-    @Test func aRecordingThatRottedIsReportedKeptAndNotSent() throws {
+    @Test func aRecordingThatRottedIsSentOnceAndThenReportedAndKept() throws {
         let world = try WatchWorld()
         let ids = try world.record(2)
         let path = "/watch/recordings/\(ids[0]).note"
@@ -347,6 +347,11 @@ import WireContract
         try world.disk.write(bytes, to: path)
         try world.start()
         world.settle()
+        // The first try is a plain copy; whoever takes it sets it aside and says nothing.
+        #expect(world.entries.map(\.id) == ids && world.log.all(.failed).isEmpty)
+        try world.takeAll()
+        world.settle()
+        world.pass(.seconds(70))
         #expect(world.entries.map(\.id) == [ids[1]])
         #expect(world.recordings == ids && world.temporaries == [])
         let report = world.log.all(.failed).first
