@@ -1,6 +1,6 @@
 // The folders of the pair: which there are, what stands in them, who may change them.
 //
-//     watch/   format lock pairing/ starts/ recordings/ quarantine/ requests/ journal/
+//     watch/   format synced lock pairing/ starts/ recordings/ quarantine/ requests/ journal/
 //     phone/   format lock pairing/ starts/ inbox/ staging/ container/ ledger/ vetoes/ quarantine/ requests/ journal/
 //     spool/   format watch.lock phone.lock pairing/ to-phone/ to-watch/
 
@@ -12,7 +12,9 @@ package enum FolderKind: String, Hashable, Sendable {
     fileprivate var names: [FileName] {
         switch self {
         case .watch:
-            ["format", "lock", "pairing", "starts", "recordings", "quarantine", "requests", "journal"]
+            [
+                "format", "synced", "lock", "pairing", "starts", "recordings", "quarantine", "requests", "journal",
+            ]
         case .phone:
             [
                 "format", "lock", "pairing", "starts", "inbox", "staging", "container", "ledger", "vetoes",
