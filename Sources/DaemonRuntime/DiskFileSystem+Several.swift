@@ -34,6 +34,17 @@ extension DiskFileSystem {
         return zip(files, answers).map { Self.error($1, .sync, $0.file.path) }
     }
 
+    package func syncEach(
+        _ first: borrowing OpenDirectory, _ second: borrowing OpenDirectory
+    ) -> (FileSystemError?, FileSystemError?) {
+        let descriptors = [first.handle.rawValue, second.handle.rawValue]
+        let paths = [first.path, second.path]
+        let answers = Self.each(2, isSlow: true) { PlatformCalls.sync(descriptors[$0]) }
+        return (
+            Self.error(answers[0], .syncDirectory, paths[0]), Self.error(answers[1], .syncDirectory, paths[1])
+        )
+    }
+
     package func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int) {
         PlatformCalls.startWriting(file.handle.rawValue, at: offset, byteCount: byteCount)
     }

@@ -16,9 +16,9 @@ package enum Workers {
         let work = Work(indices, body)
         let count = min(max(1, jobs), max(1, indices.count))
         guard count > 1 else { return work.run() }
-        let threads = (0..<count).compactMap { _ in start { work.run() } }
-        // Where the machine gives no threads, this one does the work.
-        if threads.isEmpty { work.run() }
+        // This thread is one of them: one less to start, which counts where two calls wait for a disk.
+        let threads = (1..<count).compactMap { _ in start { work.run() } }
+        work.run()
         for thread in threads { pthread_join(thread, nil) }
     }
 

@@ -10,7 +10,7 @@ import WireContract
 // | truncate | body, not durable | – | ingesting, not durable | start: throws it away; the watch sends again |
 // | barrier: ledger and contents | body | – | ingesting | the same |
 // | publish | – | name, not durable | ingesting | start: finds it in the container, or cut in staging |
-// | sync month, then staging | – | body | ingesting | start: finds it in the container |
+// | sync month and staging | – | body | ingesting | start: finds it in the container |
 // | write and sync row `ingested` | – | body | ingested | the watch sends again; acked as a duplicate |
 //
 // The commit point is the rename: from there on a start finishes the note and never undoes it. The row comes before the
@@ -194,35 +194,34 @@ extension PhoneEngine {
         return published
     }
 
-    /// The months first, then staging: a name that is lost in both would be a note that is lost.
+    /// The months and staging. Until all of it is durable nobody is told, so their order does not matter: when the power
+    /// takes the new name and leaves no old one, the watch sends again. The last month and staging wait together.
     private func syncDirectories(_ notes: [Note]) -> [Note] {
-        guard !notes.isEmpty else { return [] }
-        var durable: [Note] = []
-        var months: [(month: DirectoryBox, failure: FileSystemError?)] = []
-        for note in notes {
-            if !months.contains(where: { $0.month === note.month }) {
-                var failure: FileSystemError?
-                do throws(FileSystemError) {
-                    try fileSystem.sync(note.month.directory)
-                } catch {
-                    failure = error
-                }
-                months.append((note.month, failure))
+        var months: [DirectoryBox] = []
+        for note in notes where !months.contains(where: { $0 === note.month }) { months.append(note.month) }
+        guard let last = months.popLast() else { return [] }
+        var failed: [(month: DirectoryBox, failure: FileSystemError)] = []
+        for month in months {
+            do throws(FileSystemError) {
+                try fileSystem.sync(month.directory)
+            } catch {
+                failed.append((month, error))
             }
-            if let failure = months.first(where: { $0.month === note.month })?.failure {
+        }
+        let (lastFailure, stagingFailure) = fileSystem.syncEach(last.directory, staging)
+        if let lastFailure { failed.append((last, lastFailure)) }
+        var durable: [Note] = []
+        for note in notes {
+            if let failure = failed.first(where: { $0.month === note.month })?.failure {
                 // Whether the name is on disk is unknown and stays so. Start over from the watch's copy.
                 _ = try? fileSystem.unlinkIfThere(note.name, in: note.month.directory)
                 forget(note, failure)
+            } else if let stagingFailure {
+                // Content and name are durable in the container; only the old name may come back. A resend finishes it.
+                forget(note, stagingFailure)
             } else {
                 durable.append(note)
             }
-        }
-        do throws(FileSystemError) {
-            try fileSystem.sync(staging)
-        } catch {
-            // Content and name are durable in the container; only the old name may come back. A resend finishes it.
-            for note in durable { forget(note, error) }
-            return []
         }
         return durable
     }

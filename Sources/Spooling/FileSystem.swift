@@ -206,6 +206,9 @@ package protocol FileSystem: AnyObject {
     func unlinkEach(_ names: [FileName], in directory: borrowing OpenDirectory) -> [FileSystemError?]
     func truncateEach(_ cuts: [FileCut]) -> [FileSystemError?]
     func syncEach(_ files: [FileBox]) -> [FileSystemError?]
+    func syncEach(
+        _ first: borrowing OpenDirectory, _ second: borrowing OpenDirectory
+    ) -> (FileSystemError?, FileSystemError?)
 
     /// A hint: what was written there may go to the disk by now. Promises nothing, and nothing depends on it.
     func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int)
@@ -262,6 +265,20 @@ extension FileSystem {
                 return error
             }
         }
+    }
+
+    package func syncEach(
+        _ first: borrowing OpenDirectory, _ second: borrowing OpenDirectory
+    ) -> (FileSystemError?, FileSystemError?) {
+        func failure(_ directory: borrowing OpenDirectory) -> FileSystemError? {
+            do throws(FileSystemError) {
+                try sync(directory)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        return (failure(first), failure(second))
     }
 
     package func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int) {}

@@ -50,9 +50,10 @@ struct BenchCounts {
             figures.add(value, .counts, key, name, "a note", bound, isLaw: bound != nil)
         }
         add(
-            2 + watch.syncs + phone.syncs, "counts.idle.syncs",
-            "syncs of one note on an idle pair, an open recorder's two included",
+            more.record.syncs + watch.syncs + phone.syncs, "counts.idle.syncs",
+            "syncs of one note on an idle pair, with a record process for it",
             .exactly(7))
+        add(more.record.syncs, "counts.idle.record.syncs", "of these by record", .exactly(2))
         add(watch.syncs, "counts.idle.watch.syncs", "of these by the watch's daemon", .exactly(0))
         add(phone.syncs, "counts.idle.phone.syncs", "of these by the phone", .exactly(5))
         add(watch.calls, "counts.idle.watch.calls", "calls through the seam, watch, idle pair")
@@ -68,22 +69,31 @@ struct BenchCounts {
         try systemCalls(into: &figures)
     }
 
-    private struct Both {
+    private struct All {
+        /// The last one.
+        let record: Calls
         let watch: Calls
         let phone: Calls
     }
 
-    private func oneByOne(_ count: Int) throws -> Both {
+    private func oneByOne(_ count: Int) throws -> All {
         let pair = try BenchPair(try place.folder("counts"))
         let phone = try pair.phone(["--count-calls"])
         let watch = try pair.watch(["--count-calls"])
         MeasuringDisk.sleep(seconds: 0.3)
+        var record: Calls?
         for _ in 0..<count {
-            try pair.recordTones(NoteSize.all[0], count: 1)
+            record = try Calls(try pair.recordTones(NoteSize.all[0], count: 1, ["--count-calls"]))
             try pair.waitUntilDeleted(within: 30)
             MeasuringDisk.sleep(seconds: 0.02)
         }
-        return Both(watch: try Calls(watch.stop()), phone: try Calls(phone.stop()))
+        guard let record else { preconditionFailure("there is something to record: \(count)") }
+        return All(record: record, watch: try Calls(watch.stop()), phone: try Calls(phone.stop()))
+    }
+
+    private struct Both {
+        let watch: Calls
+        let phone: Calls
     }
 
     private func backlog(_ count: Int) throws -> Both {

@@ -62,13 +62,16 @@ final class BenchPair {
         }
     }
 
-    func record(_ arguments: [String]) throws {
+    @discardableResult
+    func record(_ arguments: [String]) throws -> MeasuredProcess.End {
         let end = try start("watch-sim", ["record"] + arguments).end()
         guard end.exitCode == 0 else { throw BenchError("record failed in \(path): \(end.talk)") }
+        return end
     }
 
-    func recordTones(_ size: NoteSize, count: Int? = nil) throws {
-        try record(["--seconds", size.toneSeconds, "--count", "\(count ?? size.count)"])
+    @discardableResult
+    func recordTones(_ size: NoteSize, count: Int? = nil, _ more: [String] = []) throws -> MeasuredProcess.End {
+        try record(["--seconds", size.toneSeconds, "--count", "\(count ?? size.count)"] + more)
     }
 
     /// Files of a user's, to be recorded.
