@@ -19,7 +19,8 @@ extension PlantedFault {
         case .failedSyncRetried: "A sync of a note fails; the phone calls it again and believes that it succeeded."
         case .acceptsAlteredBytes: "A byte flips after the look at a delivery, and nobody compares what goes in."
         case .lengthTrustedWithoutChecksum: "A delivery of the right length is ingested, whatever its bytes are."
-        case .requeueMakesASecondEntry: "A transfer without progress is queued anew as a second entry."
+        case .requeueMakesASecondEntry:
+            "A transfer without progress is queued anew as a second entry, and the first is never taken back."
         case .sequenceNumberReused: "A restarted watch numbers entries from 1, and the phone goes on behind its last."
         case .sweepDeletesLiveTemporary: "The phone sweeps the entry that the watch is writing: it asks for no lock."
         case .recoveryNotIdempotent: "A start ingests what it finds in staging, although it was ingested before."

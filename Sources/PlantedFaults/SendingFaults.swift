@@ -89,7 +89,7 @@ final class WrongRequeue: ActingPlant {
     enum Wrong {
         /// Nothing, and nobody looks whether it is still there: once sent, a recording is waited for without end.
         case never
-        /// A second entry is made, and the first one stays.
+        /// A second entry is made, and the first one stays: what is there beside a recording's own entry is not taken back.
         case second
     }
 
@@ -145,6 +145,11 @@ private final class WrongRenaming: ForwardingFileSystem {
             let file = try inner.create(newName, in: target)
             try inner.writeAll(file, at: 0, bytes)
         }
+    }
+
+    override func unlink(_ name: FileName, in directory: borrowing OpenDirectory) throws(FileSystemError) {
+        if wrong == .second, directory.isFolder("to-phone"), EntryName(name) != nil { return }
+        try inner.unlink(name, in: directory)
     }
 }
 
