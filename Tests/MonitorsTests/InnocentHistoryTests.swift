@@ -40,6 +40,20 @@ import WireContract
         #expect(not.verdict(not.census(inContainer: [1])) == .held)
     }
 
+    /// A cut of the power brings entries back that the phone had taken. Of a recording that is gone they are leftovers.
+    @Test func leftoversOfADeletedRecording() {
+        var story = Story()
+        story.record(1)
+        story.send(1)
+        story.ingest(1)
+        story.ack(1)
+        story.receiveAck(1)
+        story.delete(1)
+        var census = story.census(inContainer: [1])
+        census.entries = [S.id(1), S.id(1)]
+        #expect(story.verdict(census) == .held)
+    }
+
     @Test func thePhoneDiesBetweenIntentAndAck() {
         var story = Story()
         story.record(1)
