@@ -39,17 +39,14 @@ extension LabTool {
     ]
 
     /// Of `soak`.
-    static let liveSoak = [
-        Option(
-            "--live", section: "Live",
-            help: "With the two real daemons, which lie beside this program: storms of half a minute with a random "
-                + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."
-        ),
-        Option(
-            "--folder", .path, "DIR", section: "Live",
-            help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
-        Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
-    ]
+    static let liveSoak =
+        [
+            Option(
+                "--live", section: "Live",
+                help: "With the two real daemons, which lie beside this program: storms of half a minute with a random "
+                    + "SIGKILL every moment, and with --minutes one pair beside them that nobody kills and that must not grow."
+            )
+        ] + liveFolder
 
     static let shrink = Command(
         name: "shrink", summary: "Make a failing scenario as small as it gets, failing in the same way.",

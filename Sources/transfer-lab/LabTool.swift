@@ -18,17 +18,23 @@ enum LabTool {
                 + "did not hold."),
     ]
 
-    private static let liveRuns = [
-        Option("--live", section: "Live", help: "Run with the two real daemons, which lie beside this program."),
-        Option(
-            "--scale", .text, "N", section: "Live",
-            help: "So many times faster than the scenario says, instead of its liveScale: 3600 makes an hour a second."),
-        Option(
-            "--compare", section: "Live",
-            help: "With --live: run it in virtual time too; that both end alike is a part of the verdict."),
+    private static let liveRuns =
+        [
+            Option("--live", section: "Live", help: "Run with the two real daemons, which lie beside this program."),
+            Option(
+                "--scale", .text, "N", section: "Live",
+                help:
+                    "So many times faster than the scenario says, instead of its liveScale: 3600 makes an hour a second."
+            ),
+            Option(
+                "--compare", section: "Live",
+                help: "With --live: run it in virtual time too; that both end alike is a part of the verdict."),
+        ] + liveFolder
+
+    static let liveFolder = [
         Option(
             "--folder", .path, "DIR", section: "Live",
-            help: "Where live runs make their folders, instead of TMPDIR or /tmp."),
+            help: "Where live runs make their folders, instead of TMPDIR or /tmp. A RAM disk makes the most of it."),
         Option("--keep", section: "Live", help: "Keep the folder of a live run that did not hold."),
     ]
 

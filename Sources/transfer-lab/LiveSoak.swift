@@ -1,7 +1,6 @@
 import DaemonRuntime
 import LivePair
 import Monitors
-import PairInspection
 import Replay
 import Scenarios
 import Soak
@@ -62,11 +61,7 @@ enum LiveSoak {
         // The standing pair's history would be all that the lab holds.
         if isStanding { options.keepsEntries = false }
         do throws(LiveError) {
-            let report = try LivePair.run(scenario, options) {
-                (places, watchCount, moment) throws(FileSystemError) in
-                try CensusTaker(places, DiskFileSystem()).census(at: moment, watchCount: watchCount)
-            }
-            tally.take(report, of: index)
+            tally.take(try LivePair.run(scenario, options), of: index)
         } catch {
             if !options.isGivenUp() { tally.take(error) }
         }

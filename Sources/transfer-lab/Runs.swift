@@ -117,10 +117,7 @@ struct WorldChoice: Sendable {
             scale: scale, executables: (Environment.sibling("watch-sim"), Environment.sibling("phone-sim")),
             parent: folder, keepsFolder: keepsFolder, keepsEntries: keepsEntries || comparesWorlds)
         do throws(LiveError) {
-            var report = try LivePair.run(run.scenario, options) {
-                (places, watchCount, moment) throws(FileSystemError) in
-                try CensusTaker(places, DiskFileSystem()).census(at: moment, watchCount: watchCount)
-            }
+            var report = try LivePair.run(run.scenario, options)
             if comparesWorlds {
                 let virtual = World(run.scenario, keepsEntries: true).run()
                 report.troubles += Comparison.differences(live: report, virtual: virtual)
@@ -128,6 +125,15 @@ struct WorldChoice: Sendable {
             return .success(report)
         } catch {
             return .failure(error)
+        }
+    }
+}
+
+extension LivePair {
+    /// With the census of the real disk.
+    static func run(_ scenario: Scenario, _ options: LiveOptions) throws(LiveError) -> RunReport {
+        try run(scenario, options) { (places, watchCount, moment) throws(FileSystemError) in
+            try CensusTaker(places, DiskFileSystem()).census(at: moment, watchCount: watchCount)
         }
     }
 }

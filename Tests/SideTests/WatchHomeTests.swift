@@ -1,6 +1,7 @@
 import Simulation
 import Spooling
 import Testing
+import WireContract
 
 /// The sign in the watch's home that saves the sync of its folders, and what it must never hide.
 @Suite struct WatchHomeTests {
@@ -25,60 +26,60 @@ import Testing
 
     @Test("a recorder that dies at any call of its opening, and a cut of the power behind the next one's recording")
     func diesWhileItMakesTheHome() throws {
-        let whole = try WatchWorld()
-        let counted = InstrumentedFileSystem(whole.disk.asProcess("record"))
-        try whole.record(1, on: counted)
-        for number in 1...counted.callCount {
-            for loss in Self.losses {
-                let world = try WatchWorld()
-                let doomed = InstrumentedFileSystem(
-                    world.disk.asProcess("record"), injections: [Injection(.call(number), .dieAfter)])
-                _ = try? world.record(1, on: doomed)
-                let ids = try world.record(1)
-                #expect(ids.count == 1, "killed at call \(number)")
+        for loss in Self.losses {
+            try Self.behindEachDeath { world, ids, words in
+                #expect(ids.count == 1, "\(words)")
                 world.disk.losePower(loss)
-                #expect(ids.allSatisfy { world.recordings.contains($0) }, "killed at call \(number), \(loss)")
+                #expect(ids.allSatisfy { world.recordings.contains($0) }, "\(words), \(loss)")
             }
         }
     }
 
     @Test("the power goes at any call of the opening, and again behind the next one's recording")
     func losesPowerTwice() throws {
-        let whole = try WatchWorld()
-        let counted = InstrumentedFileSystem(whole.disk.asProcess("record"))
-        try whole.record(1, on: counted)
-        for number in 1...counted.callCount {
-            for loss in Self.losses {
-                let world = try WatchWorld()
-                let doomed = InstrumentedFileSystem(
-                    world.disk.asProcess("record"), injections: [Injection(.call(number), .dieAfter)],
-                    onDeath: { world.disk.losePower(loss) })
-                _ = try? world.record(1, on: doomed)
-                let ids = try world.record(1)
+        for loss in Self.losses {
+            try Self.behindEachDeath(losing: loss) { world, ids, words in
                 world.disk.losePower(.durableOnly)
-                #expect(ids.count == 1 && ids.allSatisfy { world.recordings.contains($0) }, "call \(number), \(loss)")
+                #expect(ids.count == 1 && ids.allSatisfy { world.recordings.contains($0) }, "\(words), \(loss)")
             }
         }
     }
 
     @Test("folders that somebody removed are made anew by one that dies: the old sign does not speak for them")
     func madeAnew() throws {
-        let whole = try WatchWorld()
-        try whole.record(1)
-        try Self.removeRecordings(whole)
-        let counted = InstrumentedFileSystem(whole.disk.asProcess("record"))
-        try whole.record(1, on: counted)
-        #expect(Self.syncs(of: counted).contains("/watch"))
-        for number in 1...counted.callCount {
+        func prepared() throws -> WatchWorld {
             let world = try WatchWorld()
             try world.record(1)
             try Self.removeRecordings(world)
-            let doomed = InstrumentedFileSystem(
-                world.disk.asProcess("record"), injections: [Injection(.call(number), .dieAfter)])
-            _ = try? world.record(1, on: doomed)
-            let ids = try world.record(1)
+            return world
+        }
+        let counted = try Self.countedRecord(prepared())
+        #expect(Self.syncs(of: counted).contains("/watch"))
+        try Self.behindEachDeath(in: prepared) { world, ids, words in
             world.disk.losePower(.durableOnly)
-            #expect(ids.count == 1 && ids.allSatisfy { world.recordings.contains($0) }, "killed at call \(number)")
+            #expect(ids.count == 1 && ids.allSatisfy { world.recordings.contains($0) }, "\(words)")
+        }
+    }
+
+    private static func countedRecord(_ world: WatchWorld) throws -> InstrumentedFileSystem {
+        let counted = InstrumentedFileSystem(world.disk.asProcess("record"))
+        try world.record(1, on: counted)
+        return counted
+    }
+
+    /// For each call of a recorder: it dies behind it, the power goes with it when there is a `loss`, the next recorder
+    /// records, and `check` gets what that one told.
+    private static func behindEachDeath(
+        in makeWorld: () throws -> WatchWorld = { try WatchWorld() }, losing loss: PowerLoss? = nil,
+        check: (WatchWorld, [ULID], String) throws -> Void
+    ) throws {
+        for number in 1...(try countedRecord(makeWorld()).callCount) {
+            let world = try makeWorld()
+            let doomed = InstrumentedFileSystem(
+                world.disk.asProcess("record"), injections: [Injection(.call(number), .dieAfter)],
+                onDeath: { if let loss { world.disk.losePower(loss) } })
+            _ = try? world.record(1, on: doomed)
+            try check(world, try world.record(1), "killed at call \(number)")
         }
     }
 
