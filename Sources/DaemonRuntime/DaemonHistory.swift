@@ -1,4 +1,5 @@
 package import Spooling
+import WireContract
 
 /// The history of a live daemon: every event as one JSON line in the journal, and what a person wants to follow as one line
 /// on standard error.
@@ -10,7 +11,7 @@ package final class DaemonHistory: History {
     private let wallClock = WallClock()
     private let monotonicClock = MonotonicClock()
     private var journal: JournalFile?
-    private var early: [JSONObject] = []
+    private var early: [[UInt8]] = []
     private var talk: [UInt8] = []
 
     /// A start that fails for hours tells its failures on standard error; the journal keeps the first so many.
@@ -24,18 +25,19 @@ package final class DaemonHistory: History {
     /// The home is there: from now on into its journal.
     package func attachJournal(home: String) {
         let journal = JournalFile(home: home)
-        for object in early { journal.append(object) }
+        for line in early { journal.append { $0 += line } }
         early = []
         self.journal = journal
     }
 
     package func record(_ event: PairEvent) {
         let wallMilliseconds = wallClock.millisecondsSince1970()
-        let object = json(event, wallMilliseconds: wallMilliseconds)
         if let journal {
-            journal.append(object)
+            journal.append { spell(event, wallMilliseconds: wallMilliseconds, to: &$0) }
         } else if early.count < Self.mostEarly {
-            early.append(object)
+            var line: [UInt8] = []
+            spell(event, wallMilliseconds: wallMilliseconds, to: &line)
+            early.append(line)
         }
         if !isQuiet, event.phase == .did {
             let time = UTCTime.timeOfDay(millisecondsSince1970: wallMilliseconds)
@@ -51,20 +53,52 @@ package final class DaemonHistory: History {
         talk.removeAll(keepingCapacity: true)
     }
 
-    private func json(_ event: PairEvent, wallMilliseconds: Int64) -> JSONObject {
-        var object: JSONObject = [
-            "wallMs": JSONValue(wallMilliseconds), "monotonicNs": JSONValue(monotonicClock.now().nanoseconds),
-            "side": JSONValue(side.rawValue), "event": JSONValue(event.kind.rawValue),
-            "phase": JSONValue(event.phase.rawValue),
-        ]
-        if let id = event.id { object.add("id", id.description) }
-        if let name = event.name { object.add("name", name.description) }
-        if let byteCount = event.byteCount { object.add("byteCount", byteCount) }
-        if let checksums = event.checksums { object.add("checksums", checksums.hex) }
-        if let pairing = event.pairing { object.add("pairing", pairing.description) }
-        if let attempt = event.attempt { object.add("attempt", attempt) }
-        if let detail = event.detail { object.add("detail", detail) }
-        return object
+    /// Straight into the journal's buffer: a note has a dozen of these, which is much of what it costs. `JournalReader`
+    /// reads them.
+    private func spell(_ event: PairEvent, wallMilliseconds: Int64, to line: inout [UInt8]) {
+        line.append("{\"wallMs\":")
+        line.appendJSON(wallMilliseconds)
+        line.append(",\"monotonicNs\":")
+        line.appendJSON(monotonicClock.now().nanoseconds)
+        line.append(",\"side\":")
+        line.appendJSON(side.rawValue)
+        line.append(",\"event\":")
+        line.appendJSON(event.kind.rawValue)
+        line.append(",\"phase\":")
+        line.appendJSON(event.phase.rawValue)
+        if let id = event.id {
+            line.append(",\"id\":\"")
+            id.appendUTF8(to: &line)
+            line.append("\"")
+        }
+        if let name = event.name {
+            line.append(",\"name\":")
+            line.appendJSON(name)
+        }
+        if let byteCount = event.byteCount {
+            line.append(",\"byteCount\":")
+            line.appendJSON(byteCount)
+        }
+        if let checksums = event.checksums {
+            line.append(",\"checksums\":\"")
+            line.appendHex(UInt64(checksums.crc32), digits: 8)
+            line.appendHex(UInt64(checksums.adler32), digits: 8)
+            line.append("\"")
+        }
+        if let pairing = event.pairing {
+            line.append(",\"pairing\":\"")
+            line.appendHex(pairing.rawValue, digits: 16)
+            line.append("\"")
+        }
+        if let attempt = event.attempt {
+            line.append(",\"attempt\":")
+            line.appendJSON(Int64(attempt))
+        }
+        if let detail = event.detail {
+            line.append(",\"detail\":")
+            line.appendJSON(detail)
+        }
+        line.append("}")
     }
 }
 

@@ -1,6 +1,8 @@
 // JSON for the journal, `--json` and the status: written here, one line at a time, without Foundation. Members keep the order
 // in which they were added, so the same facts give the same bytes.
 
+import Spooling
+
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -14,55 +16,89 @@ package enum JSONValue: Sendable, Equatable {
 
     /// One line, whatever is in it.
     package var text: String {
-        var text = ""
-        write(to: &text)
-        return text
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    fileprivate func write(to text: inout String) {
+    fileprivate func write(to bytes: inout [UInt8]) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
-        case .unsigned(let value): text += String(value)
-        case .number(let value): text += value.isFinite ? value.description : "null"
-        case .string(let value): JSONValue.writeString(value, to: &text)
+        case .null: bytes.append("null")
+        case .bool(let value): bytes.append(value ? "true" : "false")
+        case .integer(let value): bytes.appendJSON(value)
+        case .unsigned(let value): bytes.appendJSON(value)
+        case .number(let value): bytes += (value.isFinite ? value.description : "null").utf8
+        case .string(let value): bytes.appendJSON(value)
         case .array(let values):
-            text += "["
+            bytes.append("[")
             for (index, value) in values.enumerated() {
-                if index > 0 { text += "," }
-                value.write(to: &text)
+                if index > 0 { bytes.append(",") }
+                value.write(to: &bytes)
             }
-            text += "]"
-        case .object(let object): object.write(to: &text)
+            bytes.append("]")
+        case .object(let object): object.write(to: &bytes)
         }
+    }
+}
+
+// How single values are spelled, also for who writes a line without putting an object together first.
+extension [UInt8] {
+    mutating func appendJSON(_ number: Int64) {
+        if number < 0 { append("-") }
+        appendJSON(number.magnitude)
+    }
+
+    mutating func appendJSON(_ number: UInt64) {
+        var digitCount = 1
+        var rest = number / 10
+        while rest > 0 {
+            digitCount += 1
+            rest /= 10
+        }
+        appendDecimal(number, digits: digitCount)
     }
 
     /// Escapes what JSON demands (RFC 8259, section 7), and everything that some reader takes for the end of a line or
     /// some terminal for a command: C1 controls, U+2028, U+2029.
-    fileprivate static func writeString(_ string: String, to text: inout String) {
-        // As nearly every string of a journal: nothing in it to escape.
-        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            text += "\""
-            text += string
-            text += "\""
-            return
-        }
-        text += "\""
+    mutating func appendJSON(_ string: String) {
+        var string = string
+        if string.withUTF8({ appendIfPlain($0) }) { return }
+        append("\"")
         for scalar in string.unicodeScalars {
             switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
+            case "\"": append("\\\"")
+            case "\\": append("\\\\")
+            case "\n": append("\\n")
+            case "\r": append("\\r")
+            case "\t": append("\\t")
             case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+                append("\\u")
+                appendHex(UInt64(scalar.value), digits: 4)
+            default: append(contentsOf: String(scalar).utf8)
             }
         }
-        text += "\""
+        append("\"")
+    }
+
+    /// As its description.
+    mutating func appendJSON(_ name: FileName) {
+        // What needs no escape here needs none there either.
+        if !name.bytes.withUnsafeBufferPointer({ appendIfPlain($0) }) { appendJSON(name.description) }
+    }
+
+    /// Appends a string in which there is nothing to escape, as in nearly every one of a journal; `false` of any other.
+    private mutating func appendIfPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Without a way out of the loop, so that it takes many bytes at a time.
+        var isPlain = true
+        for byte in text {
+            let isPlainByte = byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+            isPlain = isPlain && isPlainByte
+        }
+        guard isPlain else { return false }
+        append("\"")
+        append(contentsOf: text)
+        append("\"")
+        return true
     }
 }
 
@@ -116,14 +152,14 @@ package struct JSONObject: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     /// The object on one line, without a line end.
     package var line: String { JSONValue.object(self).text }
 
-    fileprivate func write(to text: inout String) {
-        text += "{"
+    fileprivate func write(to bytes: inout [UInt8]) {
+        bytes.append("{")
         for (index, member) in members.enumerated() {
-            if index > 0 { text += "," }
-            JSONValue.writeString(member.key, to: &text)
-            text += ":"
-            member.value.write(to: &text)
+            if index > 0 { bytes.append(",") }
+            bytes.appendJSON(member.key)
+            bytes.append(":")
+            member.value.write(to: &bytes)
         }
-        text += "}"
+        bytes.append("}")
     }
 }

@@ -79,16 +79,16 @@ package final class JournalFile {
         if directory >= 0 { _ = DiskFileSystem.closeDescriptor(directory) }
     }
 
-    /// Takes a line (one JSON object, without a line end) into the buffer.
-    package func append(line: String) {
-        buffer.append(contentsOf: line.utf8)
+    /// Takes a line into the buffer: what `write` appends, one JSON object without a line end.
+    package func append(_ write: (inout [UInt8]) -> Void) {
+        write(&buffer)
         buffer.append(UInt8(ascii: "\n"))
         bufferedLineCount += 1
         if buffer.count >= Self.bufferByteLimit { flush() }
     }
 
-    package func append(_ object: JSONObject) {
-        append(line: object.line)
+    package func append(line: String) {
+        append { $0.append(contentsOf: line.utf8) }
     }
 
     /// Hands the buffered lines to the kernel; after that they outlive this process.
@@ -102,14 +102,13 @@ package final class JournalFile {
             lose(bufferedLineCount, problem)
             return
         }
-        var bytes: [UInt8] = isTorn ? [UInt8(ascii: "\n")] : []
-        if fileByteCount == 0, part > 0 { bytes += Self.bytes(of: .part, ["number": JSONValue(part)]) }
-        if wasFoundTorn { bytes += Self.bytes(of: .torn) }
-        if lostSinceLastWrite > 0 { bytes += Self.bytes(of: .lost, ["lines": JSONValue(lostSinceLastWrite)]) }
-        let headByteCount = bytes.count
-        bytes += buffer
-        guard let short = LineWriter.write(bytes, to: file) else {
-            fileByteCount += bytes.count
+        var head: [UInt8] = isTorn ? [UInt8(ascii: "\n")] : []
+        if fileByteCount == 0, part > 0 { head += Self.bytes(of: .part, ["number": JSONValue(part)]) }
+        if wasFoundTorn { head += Self.bytes(of: .torn) }
+        if lostSinceLastWrite > 0 { head += Self.bytes(of: .lost, ["lines": JSONValue(lostSinceLastWrite)]) }
+        if !head.isEmpty { buffer.insert(contentsOf: head, at: 0) }
+        guard let short = LineWriter.write(buffer, to: file) else {
+            fileByteCount += buffer.count
             isTorn = false
             wasFoundTorn = false
             lostSinceLastWrite = 0
@@ -117,13 +116,13 @@ package final class JournalFile {
             return
         }
         fileByteCount += short.byteCount
-        if short.byteCount > 0 { isTorn = bytes[short.byteCount - 1] != UInt8(ascii: "\n") }
+        if short.byteCount > 0 { isTorn = buffer[short.byteCount - 1] != UInt8(ascii: "\n") }
         // The notes count as written only when all of them were.
-        if short.byteCount >= headByteCount {
+        if short.byteCount >= head.count {
             wasFoundTorn = false
             lostSinceLastWrite = 0
         }
-        let whole = bytes[..<short.byteCount].dropFirst(headByteCount).count { $0 == UInt8(ascii: "\n") }
+        let whole = buffer[..<short.byteCount].dropFirst(head.count).count { $0 == UInt8(ascii: "\n") }
         lose(bufferedLineCount - whole, "cannot write \(path)/\(Self.name): \(Self.words(short.errno))")
     }
 

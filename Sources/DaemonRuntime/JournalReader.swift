@@ -164,8 +164,6 @@ extension JournalEntry {
 
 extension Checksums {
     /// Sixteen lower-case hexadecimal digits: CRC-32, then Adler-32.
-    var hex: String { crc32.hex(digits: 8) + adler32.hex(digits: 8) }
-
     init?(hex: String) {
         let digits = Array(hex.utf8)
         guard digits.count == 16, let crc32 = UInt32(lowerHex: digits[..<8]),

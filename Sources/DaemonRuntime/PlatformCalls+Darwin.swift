@@ -37,6 +37,12 @@
             .failure(errno: ENOTSUP)
         }
 
+        /// arc4random(3), which is seeded by the kernel and never fails.
+        static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
+            guard let start = bytes.baseAddress else { return }
+            arc4random_buf(start, bytes.count)
+        }
+
         /// The path of the program that runs (`dyld(3)`).
         static func executablePath() -> String? {
             var byteCount = UInt32(0)

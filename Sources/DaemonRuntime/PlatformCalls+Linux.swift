@@ -61,6 +61,13 @@
             return SystemCall.once { syncfs(descriptor) }
         }
 
+        /// Up to 256 bytes from the kernel (getentropy(3)).
+        static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
+            guard let start = bytes.baseAddress else { return }
+            let answer = getentropy(start, bytes.count)
+            precondition(answer == 0, "the kernel gives no randomness: errno \(errno)")
+        }
+
         /// The path of the program that runs (`proc(5)`); `nil` where `/proc` is not mounted.
         static func executablePath() -> String? {
             var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -161,7 +161,8 @@
             while offset + headByteCount <= bytes.count {
                 let head = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
                 let end = min(offset + headByteCount + Int(head.len), bytes.count)
-                let name = bytes[(offset + headByteCount)..<end].prefix { $0 != 0 }
+                let field = UnsafeRawBufferPointer(rebasing: bytes[(offset + headByteCount)..<end])
+                let name = UnsafeRawBufferPointer(rebasing: field[..<(field.firstIndex(of: 0) ?? field.count)])
                 deliver(head.wd, head.mask, FileName(bytes: name), tell)
                 offset = end
             }

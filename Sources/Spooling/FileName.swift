@@ -21,6 +21,12 @@ package struct FileName: Hashable, Comparable, Sendable, CustomStringConvertible
         self.init(checking: Array(bytes))
     }
 
+    /// As the kernel tells it.
+    package init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= FileName.longestByteCount else { return nil }
+        self.init(checking: Array(bytes))
+    }
+
     package init?(_ string: String) {
         guard string.utf8.count <= FileName.longestByteCount else { return nil }
         self.init(checking: Array(string.utf8))

@@ -118,10 +118,12 @@ extension FixedWidthInteger where Self: UnsignedInteger {
 
 extension [UInt8] {
     /// As `decimal(digits:)`, of a number that fits.
-    mutating func appendDecimal(_ number: UInt64, digits: Int) { appendDigits(digits) { $0.spellDecimal(number) } }
+    package mutating func appendDecimal(_ number: UInt64, digits: Int) {
+        appendDigits(digits) { $0.spellDecimal(number) }
+    }
 
     /// As `hex(digits:)`, of a number that fits.
-    mutating func appendHex(_ number: UInt64, digits: Int) { appendDigits(digits) { $0.spellHex(number) } }
+    package mutating func appendHex(_ number: UInt64, digits: Int) { appendDigits(digits) { $0.spellHex(number) } }
 
     private mutating func appendDigits(_ digits: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         let start = count
@@ -129,7 +131,7 @@ extension [UInt8] {
         withUnsafeMutableBufferPointer { write(UnsafeMutableBufferPointer(rebasing: $0[start...])) }
     }
 
-    mutating func append(_ text: StaticString) {
+    package mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { append(contentsOf: $0) }
     }
 }

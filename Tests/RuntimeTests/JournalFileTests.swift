@@ -21,7 +21,7 @@ import Testing
     func flushes() throws {
         do {
             let journal = JournalFile(home: folder.path)
-            journal.append(["intends": "ingest", "n": 1])
+            journal.append(line: #"{"intends":"ingest","n":1}"#)
             #expect(try lines() == [])
             journal.flush()
             #expect(try lines() == [#"{"intends":"ingest","n":1}"#])
@@ -50,7 +50,7 @@ import Testing
     func rotates() throws {
         let journal = JournalFile(home: folder.path, byteLimit: 100)
         for number in 0..<30 {
-            journal.append(["n": JSONValue(number)])
+            journal.append(line: #"{"n":\#(number)}"#)
             journal.flush()
         }
         let parts = try (lines("journal.1.jsonl"), lines())

@@ -65,6 +65,37 @@ import WireContract
         #expect(text.contains("\"checksums\":\"00112233aabbccdd\",\"pairing\":\"00000000fedcba98\""))
     }
 
+    @Test("a line is spelled as it always was, byte for byte, whether the journal was there or came later")
+    func spelling() throws {
+        let history = DaemonHistory(side: .watch, isQuiet: true)
+        let id = try #require(ULID("01HZXW5E3V9K2M4N6P8Q0R1S2T"))
+        history.record(PairEvent(.started, pairing: PairingID(rawValue: 0xFE), detail: "start 7"))
+        history.attachJournal(home: home)
+        history.record(
+            PairEvent(
+                .ingested, phase: .intends, id: id, name: "0000000001-0000000002-0000abcd.note", byteCount: .max,
+                checksums: Checksums(crc32: 0x0A, adler32: 0xAABB_CCDD), pairing: PairingID(rawValue: .max),
+                attempt: 10, detail: "a/b \"c\" \\ \n\r\t\u{1}\u{7F}\u{9F}\u{2028}\u{2029} é\u{301} 🎙 \u{7E}\u{A0}"))
+        history.record(PairEvent(.failed, name: FileName(bytes: [0xFF, 0x22, 0x5C, 0x20]), byteCount: 0, attempt: -1))
+        history.record(PairEvent(.refused, name: "with \"quotes\"", byteCount: 1_000, detail: ""))
+        history.commit()
+        let escapes = #"a/b \"c\" \\ \n\r\t\u0001\u007f\u009f\u2028\u2029"#
+        let expected: [String] = [
+            #""side":"watch","event":"started","phase":"did","pairing":"00000000000000fe","detail":"start 7"}"#,
+            #""side":"watch","event":"ingested","phase":"intends","id":"01HZXW5E3V9K2M4N6P8Q0R1S2T","#
+                + #""name":"0000000001-0000000002-0000abcd.note","byteCount":18446744073709551615,"#
+                + #""checksums":"0000000aaabbccdd","pairing":"ffffffffffffffff","attempt":10,"#
+                + "\"detail\":\"\(escapes) é\u{301} 🎙 ~\u{A0}\"}",
+            #""side":"watch","event":"failed","phase":"did","name":"\\xff\"\\\\ ","byteCount":0,"attempt":-1}"#,
+            #""side":"watch","event":"refused","phase":"did","name":"with \"quotes\"","byteCount":1000,"detail":""}"#,
+        ]
+        let lines = try String(contentsOf: current, encoding: .utf8).split(separator: "\n").map { line in
+            String(try #require(line.wholeMatch(of: /\{"wallMs":[0-9]{13},"monotonicNs":[0-9]+,(.*)/)).output.1)
+        }
+        // By their bytes: `==` of strings would call two spellings of one letter equal.
+        #expect(lines.map { Array($0.utf8) } == expected.map { Array($0.utf8) }, "\(lines)")
+    }
+
     @Test("no home and no journal: nothing happened; a journal behind a link is not followed")
     func nothing() throws {
         #expect(try details() == ([], true))
