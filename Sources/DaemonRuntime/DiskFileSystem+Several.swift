@@ -1,8 +1,8 @@
 // Several calls of one kind at once.
 //
 // Where the device answers slowly (a disk with `discard` tells it of every block that is freed, and waits), calls that do not
-// depend on each other wait together, on threads that last as long as the batch. The first call is made alone: where it was
-// quick, so are the others, and threads would cost more than they save.
+// depend on each other wait together, on threads of `Workers`. The first call is made alone: where it was quick, so are the
+// others, and threads would cost more than they save.
 
 package import Spooling
 
@@ -29,9 +29,11 @@ extension DiskFileSystem {
     }
 
     package func syncEach(_ files: [FileBox]) -> [FileSystemError?] {
-        let descriptors = files.map { $0.file.handle.rawValue }
+        // The last one first, on this thread: a ledger, whose rows are one block, stands before contents that are new files, and
+        // another thread begins as much later as it takes to wake it.
+        let descriptors = files.reversed().map { $0.file.handle.rawValue }
         let answers = Self.each(files.count, isSlow: true) { PlatformCalls.sync(descriptors[$0]) }
-        return zip(files, answers).map { Self.error($1, .sync, $0.file.path) }
+        return zip(files, answers.reversed()).map { Self.error($1, .sync, $0.file.path) }
     }
 
     package func syncEach(

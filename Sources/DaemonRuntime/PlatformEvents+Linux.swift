@@ -38,6 +38,8 @@
         private var watches: [Watch] = []
         /// Room for some thousand events. One read takes what fits; the rest stays in the kernel's queue, which is bounded.
         private var buffer = [UInt8](repeating: 0, count: 65_536)
+        /// The head of an event, and a name of 255 bytes with what fills it up (inotify(7): NAME_MAX + 1).
+        private static let largestEventByteCount = MemoryLayout<inotify_event>.size + 256
         /// Reads in one wait, so that somebody who renames without end cannot keep the daemon here.
         private static let mostReads = 32
 
@@ -130,8 +132,8 @@
                 pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
             ]
             let ready = poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-            if let stop = pendingStop() { tell(.stop(stop)) }
-            if ready > 0 { readNews(tell) }
+            if descriptors[0].revents != 0, let stop = pendingStop() { tell(.stop(stop)) }
+            if descriptors[1].revents != 0 { readNews(tell) }
             // Also when nobody told us: the parent may not be watched.
             if ready == 0, milliseconds != 0 { findTheGone(tell) }
         }
@@ -151,6 +153,8 @@
                 }
                 guard case .value(let count) = answer, count > 0 else { return }
                 buffer.withUnsafeBytes { parse(UnsafeRawBufferPointer(rebasing: $0[..<count]), tell) }
+                // Room was left for any event, so the queue was empty.
+                if buffer.count - count >= Self.largestEventByteCount { return }
             }
         }
 

@@ -58,6 +58,34 @@ import Testing
         #expect(Set((0..<100).map { _ in entropy.next() } + [Entropy().next()]).count == 101)
     }
 
+    @Test("things done at once are done when the call returns, each once, also from within one another")
+    func workers() {
+        let tally = Tally()
+        Workers.each(0..<40, jobs: 8) { number in
+            Workers.beside(
+                { tally.add(3 * number) },
+                { Workers.each(1..<3, jobs: 4) { tally.add(3 * number + $0) } })
+        }
+        #expect(tally.sorted == Array(0..<120))
+    }
+
+    @Test("a thread waits for the next thing to do: many calls one after the other start next to none")
+    func workersStay() {
+        let tally = Tally()
+        let before = Workers.threadCount
+        for number in 0..<400 { Workers.beside({ tally.add(2 * number) }, { tally.add(2 * number + 1) }) }
+        #expect(tally.sorted == Array(0..<800))
+        // Other tests may start some at the same time.
+        #expect(Workers.threadCount - before < 100)
+    }
+
+    private final class Tally: @unchecked Sendable {
+        private let lock = Mutex()
+        private var numbers: [Int] = []
+        func add(_ number: Int) { lock.whileHeld { numbers.append(number) } }
+        var sorted: [Int] { lock.whileHeld { numbers.sorted() } }
+    }
+
     @Test("signals and failed calls map to exit codes")
     func exitCodes() {
         #expect(StopSignal.allCases.map(\.rawValue) == [SIGHUP, SIGINT, SIGTERM])
