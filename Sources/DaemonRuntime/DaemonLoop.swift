@@ -172,7 +172,8 @@ package final class DaemonLoop {
 
     /// Tries again what passes by itself: a lock held for a moment, a full disk.
     private func openPatiently(_ open: (Surroundings) throws(FolderError) -> any Engine) -> Opening {
-        var lastSaid = ""
+        var told = ToldTroubles()
+        var pause = RefusalPause()
         while true {
             followLink()
             let problem: FolderError
@@ -194,11 +195,10 @@ package final class DaemonLoop {
                 }
                 wait = Self.heldRetry
             case .waitForDisk:
-                if lastSaid != problem.description {
+                if case .disk(let error) = problem, told.isNew(error) {
                     standardError("\(options.toolName): \(problem)")
-                    lastSaid = problem.description
                 }
-                wait = .seconds(EngineTiming.refusedSeconds)
+                wait = pause.next()
             }
             let until = clock.now() + wait
             let wakeups = loop.wait(until: min(until, giveUpAt ?? until, options.link?.deadline ?? until))

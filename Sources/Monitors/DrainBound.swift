@@ -6,16 +6,14 @@ package import Spooling
 /// believes to be untouched and has to lose its longest *patience*; the cancelled transfer then turns out to be gone, and the
 /// longest *wait* for its ack has to pass before it is sent anew. That copy is delivered, ingested and acked. An ack that is
 /// lost, or a delivery that was altered, costs a wait without a patience and is covered by the same sum. On top come a look
-/// around on both sides (an engine that heard no news looks by itself), a full disk's pause on the watch, the phone's longest
-/// pause after a refusal, and the work itself.
+/// around on both sides (an engine that heard no news looks by itself), the longest pause of either after a refusal by its
+/// disk, and the work itself.
 package struct DrainBound: Hashable, Sendable {
     package var policy: RetryPolicy
     /// What one recording may cost both sides together, on a slow disk: some ten syncs when nothing can be shared.
     package var workPerRecording = Duration.milliseconds(50)
     /// How fast bytes go all the way, at least: the rate that `RetryPolicy` allows for long recordings.
     package var bytesPerSecond: UInt64 = 8 * 1_024 * 1_024
-    /// `PhoneNode` waits so long at most before it asks a disk again.
-    package static let longestPhonePause = Duration.seconds(30)
     /// So many tries are more than any wait takes to reach its cap.
     private static let manyAttempts = 64
 
@@ -25,8 +23,9 @@ package struct DrainBound: Hashable, Sendable {
     package func duration(count: Int, byteCount: UInt64, largestByteCount: UInt64) -> Duration {
         let patience = policy.patience(atAttempt: Self.manyAttempts, byteCount: largestByteCount)
         let wait = policy.wait(afterAttempts: Self.manyAttempts, byteCount: largestByteCount)
-        let looks = Duration.seconds(2 * EngineTiming.rescanSeconds + EngineTiming.refusedSeconds)
-        return patience + wait + looks + Self.longestPhonePause + workPerRecording * count
+        let looks = Duration.seconds(2 * EngineTiming.rescanSeconds)
+        let pauses = Duration.seconds(2 * EngineTiming.longestRefusedSeconds)
+        return patience + wait + looks + pauses + workPerRecording * count
             + .milliseconds(Int64(clamping: byteCount / max(1, bytesPerSecond / 1_000)))
     }
 }

@@ -32,7 +32,7 @@ extension PhoneEngine {
                 if let failure = reportedFailure(of: entry) {
                     report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
                     failedAcks.insert(order.id)
-                    tell(.ackFailed(order.id))
+                    tell(.ackTransferFailed(order.id))
                 } else {
                     failedAcks.remove(order.id)
                     tell(.acked(order.id))

@@ -63,6 +63,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     var postponed: Set<FileName> = []
     /// Names whose refusal was reported. Bounded.
     var reported: Set<FileName> = []
+    private var troubles = ToldTroubles()
     var looks = Looks()
     /// A place could not be listed; what lies there is not known before the next full look.
     var lookFailed = false
@@ -191,8 +192,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     func report(_ event: PairEvent) { surroundings.history.record(event) }
 
-    /// A call failed and will be tried again.
+    /// A call failed and will be tried again. Told once, until all went well.
     func reportFailure(_ error: FileSystemError, id: ULID? = nil, name: FileName? = nil) {
+        guard troubles.isNew(error, of: id?.description ?? name?.description) else { return }
         report(.init(.failed, id: id, name: name, detail: error.description))
     }
 
@@ -236,6 +238,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         takeBatch()
         tell(.tick)
         carryOut()
+        if isUntroubled { troubles.clear() }
         surroundings.history.commit()
         if surroundings.shouldStop() || isLooking || !directives.isEmpty { return now }
         return min(nextRescan, node.nextDeadline ?? nextRescan, linkOpensAt ?? nextRescan)
@@ -247,10 +250,12 @@ package final class PhoneEngine: Engine, LinkFollowing {
         return [waitsForLook ? nextRescan : nil, node.nextDeadline, linkOpensAt].compactMap { $0 }.min()
     }
 
-    package var isDrained: Bool {
-        node.isIdle && !linkHolds && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
-            && directives.isEmpty
-            && (spool != nil || spoolPath == nil)
+    package var isDrained: Bool { node.isIdle && !linkHolds && isUntroubled }
+
+    /// Nothing waits for another try.
+    private var isUntroubled: Bool {
+        node.nextDeadline == nil && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
+            && directives.isEmpty && (spool != nil || spoolPath == nil)
     }
 
     /// A full look is under way, or due at once.
@@ -277,7 +282,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
             looks.queue = true
             report(.init(.spoolReopened))
         } catch let error as FolderError {
-            report(.init(.failed, detail: error.description))
+            if case .disk(let inner) = error { return reportFailure(inner) }
+            if troubles.isNew(error.description) { report(.init(.failed, detail: error.description)) }
         } catch let error as FileSystemError {
             reportFailure(error)
         } catch {

@@ -63,7 +63,10 @@ package enum PhoneEvent: Hashable, Sendable {
     /// A look at the delivery failed; the disk is to be asked again.
     case unreadable(DeliveryKey)
     case acked(ULID)
+    /// The disk refused; the ack is still owed.
     case ackFailed(ULID)
+    /// Its transfer failed; it is still owed, and the next one is another transfer.
+    case ackTransferFailed(ULID)
     /// The user's veto of this id is durable.
     case vetoed(ULID)
     case tick
@@ -135,7 +138,10 @@ package struct PhoneNode: Hashable, Sendable {
 
     /// Waits after a refusal by the disk grow from the first to the last of these.
     private let firstRetryWait: Duration
-    private static let longestRetryWait = Duration.seconds(30)
+    private static let longestRetryWait = Duration.seconds(EngineTiming.longestRefusedSeconds)
+    /// Those after an ack whose transfer failed grow further: nobody waits for that ack, since the watch sends again and
+    /// is acked again then, and a link that takes nothing for weeks must not get one every half minute.
+    private static let longestAckWait = Duration.seconds(600)
 
     private var deliveries: [DeliveryKey: Delivery] = [:]
     /// The delivery of each id that is verified and not finished yet; others of that id come behind it.
@@ -190,7 +196,8 @@ package struct PhoneNode: Hashable, Sendable {
             directives.append(.verify(key))
         case .unreadable(let key): unreadable(key, at: now)
         case .acked(let id): owed[id] = nil
-        case .ackFailed(let id): ackFailed(id, at: now)
+        case .ackFailed(let id): ackFailed(id, longestWait: Self.longestRetryWait, at: now)
+        case .ackTransferFailed(let id): ackFailed(id, longestWait: Self.longestAckWait, at: now)
         case .vetoed(let id): vetoed(id, into: &directives)
         case .tick: tick(at: now, into: &directives)
         }
@@ -283,7 +290,7 @@ package struct PhoneNode: Hashable, Sendable {
             return
         }
         delivery.failures += 1
-        let until = now + retryWait(after: delivery.failures)
+        let until = now + firstRetryWait.doubled(attempts: delivery.failures, cap: Self.longestRetryWait)
         delivery.phase = .retrying(until: until, replacing: replacing, adopting: adopting)
         deliveries[key] = delivery
         timers.insert(Timer(moment: until, what: .delivery(key)))
@@ -292,16 +299,16 @@ package struct PhoneNode: Hashable, Sendable {
     private mutating func unreadable(_ key: DeliveryKey, at now: Moment) {
         guard var delivery = deliveries[key] else { return }
         delivery.failures += 1
-        let until = now + retryWait(after: delivery.failures)
+        let until = now + firstRetryWait.doubled(attempts: delivery.failures, cap: Self.longestRetryWait)
         delivery.phase = .unreadable(until: until)
         deliveries[key] = delivery
         timers.insert(Timer(moment: until, what: .delivery(key)))
     }
 
-    private mutating func ackFailed(_ id: ULID, at now: Moment) {
+    private mutating func ackFailed(_ id: ULID, longestWait: Duration, at now: Moment) {
         guard var ack = owed[id] else { return }
         ack.failures += 1
-        let until = now + retryWait(after: ack.failures)
+        let until = now + firstRetryWait.doubled(attempts: ack.failures, cap: longestWait)
         ack.retryAt = until
         owed[id] = ack
         timers.insert(Timer(moment: until, what: .ack(id)))
@@ -363,11 +370,5 @@ package struct PhoneNode: Hashable, Sendable {
             deliveries[next]?.phase = .arrived
             directives.append(.verify(next))
         }
-    }
-
-    private func retryWait(after failures: Int) -> Duration {
-        var wait = firstRetryWait
-        for _ in 1..<max(2, min(failures, 16)) where failures > 1 { wait = min(wait + wait, Self.longestRetryWait) }
-        return wait
     }
 }

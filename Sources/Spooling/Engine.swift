@@ -23,6 +23,39 @@ package enum EngineTiming {
     package static let rescanSeconds = 10
     /// How soon it tries again what a full or failing disk refused.
     package static let refusedSeconds = 2
+    /// How long it waits at most before it tries that once more: whoever made room sees it go on within half a minute.
+    package static let longestRefusedSeconds = 30
+}
+
+/// The waits between tries of something that is refused again and again: doubled each time, from `refusedSeconds` up to
+/// `longestRefusedSeconds`. So a wait is never much longer than it was refused until then, and a disk that stays full for
+/// weeks does not keep a watch awake.
+package struct RefusalPause: Hashable, Sendable {
+    private var refusalCount = 0
+
+    package init() {}
+
+    /// It was refused (again): so long until the next try.
+    package mutating func next() -> Duration {
+        refusalCount += 1
+        return Duration.seconds(EngineTiming.refusedSeconds)
+            .doubled(attempts: refusalCount, cap: .seconds(EngineTiming.longestRefusedSeconds))
+    }
+
+    /// It went well.
+    package mutating func end() { refusalCount = 0 }
+}
+
+extension Duration {
+    /// This wait after the first of `attempts`, doubled at each of the others, up to `cap`.
+    package func doubled(attempts: Int, cap: Duration) -> Duration {
+        var wait = self
+        for _ in 1..<max(2, min(attempts, 64)) where attempts > 1 {
+            if wait >= cap { return cap }
+            wait = wait + wait
+        }
+        return min(wait, cap)
+    }
 }
 
 /// Everything that an engine needs from the world it runs in.

@@ -21,7 +21,7 @@ package struct RetryPolicy: Hashable, Sendable {
     /// Doubled at each try up to the cap. A long recording takes its time to be verified and synced, so a second is
     /// added for each 8 MiB: otherwise the phone would still be at the first copy when the second one comes.
     package func wait(afterAttempts attempts: Int, byteCount: UInt64) -> Duration {
-        grown(first, attempts: attempts, cap: max(cap, first)) + verifying(byteCount)
+        first.doubled(attempts: attempts, cap: max(cap, first)) + verifying(byteCount)
     }
 
     /// How long the `attempts`-th transfer of a recording of `byteCount` bytes may lie untouched.
@@ -31,16 +31,7 @@ package struct RetryPolicy: Hashable, Sendable {
     /// takes longer than the longest patience would be cancelled for ever, only because the link is slow. In whole seconds,
     /// rounded down, so a patience of less than a second may be too short for a slow link.
     package func patience(atAttempt attempts: Int, byteCount: UInt64) -> Duration {
-        grown(patience, attempts: attempts, cap: max(cap, patience)) + carrying(byteCount)
-    }
-
-    private func grown(_ start: Duration, attempts: Int, cap: Duration) -> Duration {
-        var wait = start
-        for _ in 1..<max(2, min(attempts, 64)) where attempts > 1 {
-            if wait >= cap { return cap }
-            wait = wait + wait
-        }
-        return min(wait, cap)
+        patience.doubled(attempts: attempts, cap: max(cap, patience)) + carrying(byteCount)
     }
 
     /// A second for each 8 MiB.

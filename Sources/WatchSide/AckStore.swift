@@ -24,8 +24,11 @@ final class AckStore {
     private var queue: [EntryName] = []
     private var strange: [FileName] = []
     private var wantsPass = true
-    /// The link does not let the head of the queue through yet, nor what is behind it.
-    private var isHeld = false
+    /// Until what the link does not let the head of the queue through, nor what is behind it.
+    private var hold: Hold?
+    /// A pass was wanted while the head waits for its moment: until then nobody could act on what it would find, and with a
+    /// long queue each pass is dear.
+    private var owesPass = false
     /// In a pass that takes more than one page: the last name of the page before. What cannot be used stays in the
     /// directory, and without this it would be all that later pages see.
     private var cursor: EntryName?
@@ -36,19 +39,34 @@ final class AckStore {
     private static let pageCount = 4_096
     private static let strangeCount = 64
 
+    enum Hold {
+        /// `goOn` tells when.
+        case moment
+        /// Somebody enqueues behind it.
+        case news
+    }
+
     init(fileSystem: any FileSystem, understands: Int) {
         self.fileSystem = fileSystem
         self.understands = understands
     }
 
     /// Whether there is anything to look at.
-    var hasWork: Bool { wantsPass || !strange.isEmpty || !isHeld && hasQueue }
+    var hasWork: Bool { wantsPass || !strange.isEmpty || hold == nil && hasQueue }
 
     /// Whether the last pass left strange names for later.
     var hasMoreStrange: Bool { strangeCursor != nil }
 
-    /// Wants a pass over everything, after the one that is under way.
-    func look() { wantsPass = true }
+    /// Wants a pass over everything, after the one that is under way, or when the head's moment has come.
+    func look() {
+        if hold == .moment { owesPass = true } else { wantsPass = true }
+    }
+
+    /// What is known is of another directory.
+    func startOver() {
+        (queue, strange, cursor, strangeCursor, hold) = ([], [], nil, nil, nil)
+        (wantsPass, owesPass) = (true, false)
+    }
 
     /// Takes up the names that the kernel told of, so that nobody lists the directory once for each ack of a backlog.
     func look(at names: [FileName]) {
@@ -56,28 +74,24 @@ final class AckStore {
             if let entry = EntryName(name), entry.kind == .ack {
                 take(up: entry)
             } else if !name.isPartial {
-                if strange.count < Self.strangeCount { strange.append(name) } else { wantsPass = true }
+                if strange.count < Self.strangeCount { strange.append(name) } else { look() }
             }
         }
     }
 
     /// A pass that is wanted, or under way, comes past it: before that it might overtake another.
     private func take(up entry: EntryName) {
-        // For a head that waits for something behind it.
-        isHeld = false
+        // For a head that waits for something behind it; or it is the head from now on.
+        if hold == .news || queue.last.map({ entry < $0 }) ?? true { goOn() }
         if wantsPass { return }
         if let cursor, cursor < entry { return }
-        if queue.count < Self.pageCount { queue.insertFalling(entry) } else { wantsPass = true }
+        if queue.count < Self.pageCount { queue.insertFalling(entry) } else { look() }
     }
 
     /// The next names to look at, in their order, listing the directory when it is time for that.
     func nextBatch(_ count: Int, in toWatch: borrowing OpenDirectory) throws(FileSystemError) -> [EntryName] {
-        if isHeld, wantsPass {
-            // What is known waits, and what is not known may come before it.
-            queue = []
-            cursor = nil
-        }
-        isHeld = false
+        if hold != nil, wantsPass { forgetQueue() }
+        hold = nil
         if queue.isEmpty, cursor != nil || wantsPass { try list(toWatch) }
         let batch = Array(queue.suffix(count).reversed())
         queue.removeLast(batch.count)
@@ -89,13 +103,26 @@ final class AckStore {
 
     /// The rest of a batch, of which the link does not let the first one through yet. It is met again after `goOn`, after
     /// news of another ack, or in a pass.
-    func putBack(_ rest: ArraySlice<EntryName>) {
+    func putBack(_ rest: ArraySlice<EntryName>, until hold: Hold) {
         queue += rest.reversed()
-        isHeld = true
+        self.hold = hold
+        guard hold == .moment, wantsPass else { return }
+        (wantsPass, owesPass) = (false, true)
     }
 
     /// The link may let the head through by now.
-    func goOn() { isHeld = false }
+    func goOn() {
+        hold = nil
+        guard owesPass else { return }
+        (wantsPass, owesPass) = (true, false)
+        forgetQueue()
+    }
+
+    /// What is known waited, and what is not known may come before it.
+    private func forgetQueue() {
+        queue = []
+        cursor = nil
+    }
 
     /// Names of no ack, a few at a time.
     func takeStrange() -> [FileName] {

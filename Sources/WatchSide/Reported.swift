@@ -1,7 +1,6 @@
 import Spooling
 
-// What was said once need not be said again: a disk that stays full or a link that stays in the spool would otherwise fill
-// the journal, a line every two seconds.
+// What was said once need not be said again: see `ToldTroubles`.
 
 /// Names that were reported as refused. Bounded: behind the bound they are refused in silence.
 struct RefusedNames {
@@ -22,16 +21,14 @@ enum Concern: Int, CaseIterable {
     case spool, pairing, acks, entries, recordings, requests, enqueue, delete, quarantine
 }
 
-/// The last failure of each concern.
+/// The failures of each concern that were told and last.
 struct Troubles {
-    private var last = [String?](repeating: nil, count: Concern.allCases.count)
+    private var told = [ToldTroubles](repeating: ToldTroubles(), count: Concern.allCases.count)
 
-    /// Whether this differs from what was last reported.
-    mutating func isNew(_ concern: Concern, _ text: String) -> Bool {
-        guard last[concern.rawValue] != text else { return false }
-        last[concern.rawValue] = text
-        return true
+    subscript(_ concern: Concern) -> ToldTroubles {
+        get { told[concern.rawValue] }
+        _modify { yield &told[concern.rawValue] }
     }
 
-    mutating func clear(_ concern: Concern) { last[concern.rawValue] = nil }
+    mutating func clear(_ concern: Concern) { self[concern].clear() }
 }

@@ -12,24 +12,28 @@ extension WatchEngine {
 
     /// One batch; whether there is more to do at once.
     func readAcks(_ spool: SpoolEnd, at now: Moment) -> Bool {
-        guard acks.hasWork, adoptedPairing(over: spool, at: now) != nil else {
-            // Without a pairing acks wait, and nothing waits for them.
+        guard acks.hasWork, !areAcksTroubled, adoptedPairing(over: spool, at: now) != nil else {
+            // Without a pairing acks wait, or until a disk is asked again, and nothing waits for them.
             areAcksSettled = true
             return false
         }
-        var isTroubled = false
         do throws(FileSystemError) {
             let batch = try acks.nextBatch(Self.batchCount, in: spool.toWatch)
             setStrangeAside(spool, at: now)
-            isTroubled = try act(on: batch, spool, at: now)
-            if !isTroubled { troubles.clear(.acks) }
+            areAcksTroubled = try act(on: batch, spool, at: now)
         } catch {
-            acks.look()
             trouble(.acks, error, at: now)
-            isTroubled = true
+            areAcksTroubled = true
         }
-        if isTroubled || !acks.hasWork { areAcksSettled = true }
-        return acks.hasWork && !isTroubled
+        guard !areAcksTroubled, acks.hasWork else {
+            areAcksSettled = true
+            if !areAcksTroubled {
+                troubles.clear(.acks)
+                troubles.clear(.delete)
+            }
+            return false
+        }
+        return true
     }
 
     private struct Arrival {
@@ -73,7 +77,6 @@ extension WatchEngine {
         for case let failure? in fileSystem.unlinkEach(done, in: spool.toWatch) where failure.reason != .notFound {
             throw failure
         }
-        if !kept.isEmpty || isTroubled { acks.look() }
         return isTroubled || !kept.isEmpty
     }
 
@@ -159,7 +162,6 @@ extension WatchEngine {
         }
         do throws(FileSystemError) {
             if let entry { _ = try transfers.withdraw(entry, in: spool.toPhone) }
-            troubles.clear(.delete)
         } catch {
             // The phone takes the leftover and acks once more; that ack is a stray.
             trouble(.delete, error, id: id, at: now)

@@ -25,12 +25,12 @@ extension WatchEngine {
                 try carryOut(decision, name, byteCount, spool, into: &arrived)
             case .notBefore(let moment):
                 ackLinkOpensAt = moment
-                acks.putBack(batch[index...])
+                acks.putBack(batch[index...], until: .moment)
                 return arrived
             case .waitsForNews:
                 // The next enqueue is news of this directory; a restart needs none.
                 ackLinkOpensAt = nil
-                acks.putBack(batch[index...])
+                acks.putBack(batch[index...], until: .news)
                 return arrived
             }
         }

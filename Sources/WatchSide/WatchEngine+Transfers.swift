@@ -154,6 +154,7 @@ extension WatchEngine {
         switch copy(id, attempt, spool, &batch) {
         case .sent(let entry):
             isSpoolFull = false
+            enqueuePause.end()
             troubles.clear(.enqueue)
             record(PairEvent(.enqueued, id: id, name: entry.fileName, attempt: attempt))
             tell(.enqueued(id, entry), at: now, into: &directives)
@@ -166,7 +167,7 @@ extension WatchEngine {
         case .gone:
             gone(id, at: now)
         case .full:
-            let until = now + .seconds(EngineTiming.refusedSeconds)
+            let until = now + enqueuePause.next()
             batch.closedUntil = until
             if !isSpoolFull { record(PairEvent(.spoolFull, id: id, detail: "make room; it goes on by itself")) }
             isSpoolFull = true
@@ -175,7 +176,7 @@ extension WatchEngine {
             batch.closedUntil = now
             tell(.enqueuePostponed(id, until: now), at: now, into: &directives)
         case .trouble(let error):
-            let until = now + .seconds(EngineTiming.refusedSeconds)
+            let until = now + enqueuePause.next()
             batch.closedUntil = until
             trouble(.enqueue, error, id: id, at: now)
             tell(.enqueuePostponed(id, until: until), at: now, into: &directives)

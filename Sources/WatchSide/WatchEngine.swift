@@ -55,6 +55,11 @@ package final class WatchEngine: Engine, LinkFollowing {
     private var began: Moment?
     /// When to try again what failed.
     private var retryAt: Moment?
+    private var retryPause = RefusalPause()
+    /// Between tries to send what the spool had no room for, or its disk refused.
+    var enqueuePause = RefusalPause()
+    /// An ack, or the recording that it deletes, could not be touched: none is read before the next try.
+    var areAcksTroubled = false
 
     // The link, and what is in force besides it.
     var conditions = LinkConditions()
@@ -171,7 +176,11 @@ package final class WatchEngine: Engine, LinkFollowing {
             lookAtEverything()
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
         }
-        if let moment = retryAt, moment <= now { retryAt = nil }
+        if let moment = retryAt, moment <= now {
+            retryAt = nil
+            if areAcksTroubled { acks.look() }
+            areAcksTroubled = false
+        }
         keepSpool(at: now)
         var hasMore = false
         if let spool {
@@ -189,6 +198,7 @@ package final class WatchEngine: Engine, LinkFollowing {
             node.handle(.tick, at: now, into: &directives)
             carryOut(directives, spool, at: now)
         }
+        if retryAt == nil, !hasMore { retryPause.end() }
         surroundings.history.commit()
         return hasMore ? now : max(now, deadline)
     }
@@ -265,7 +275,8 @@ package final class WatchEngine: Engine, LinkFollowing {
         isSpoolSuspect = false
         wantsPairing = true
         areAcksSettled = false
-        acks.look()
+        areAcksTroubled = false
+        acks.startOver()
         wantsEntryListing = true
         wantsEntryCheck = true
         troubles.clear(.spool)
@@ -296,7 +307,8 @@ package final class WatchEngine: Engine, LinkFollowing {
             }
         } catch {
             // Somebody else's by now, or none: he may go away again.
-            trouble(.spool, "\(error)", at: now)
+            if troubles[.spool].isNew("\(error)") { record(PairEvent(.failed, detail: "\(error)")) }
+            tryAgain(at: now)
         }
     }
 
@@ -355,16 +367,18 @@ package final class WatchEngine: Engine, LinkFollowing {
         node.handle(event, at: now, into: &directives)
     }
 
+    /// Reports what failed, once, and has it tried again.
     func trouble(_ concern: Concern, _ error: FileSystemError, id: ULID? = nil, at now: Moment) {
         if error.reason == .notFound { isSpoolSuspect = true }
-        trouble(concern, "\(error)", id: id, at: now)
+        if troubles[concern].isNew(error, of: id?.description) {
+            record(PairEvent(.failed, id: id, detail: error.description))
+        }
+        tryAgain(at: now)
     }
 
-    /// Reports what failed, once, and has it tried again.
-    func trouble(_ concern: Concern, _ text: String, id: ULID? = nil, at now: Moment) {
-        if troubles.isNew(concern, text) { record(PairEvent(.failed, id: id, detail: text)) }
-        let moment = now + .seconds(EngineTiming.refusedSeconds)
-        retryAt = min(retryAt ?? moment, moment)
+    private func tryAgain(at now: Moment) {
+        // Another failure before the next try comes along with it.
+        if retryAt == nil { retryAt = now + retryPause.next() }
     }
 
     func refuse(_ name: FileName, _ why: String) {

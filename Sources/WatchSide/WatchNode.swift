@@ -35,7 +35,8 @@ package enum WatchEvent: Hashable, Sendable {
     /// An entry of ours that lay in the spool when it was opened.
     case entryFound(EntryName)
     case enqueued(ULID, EntryName)
-    /// The spool takes nothing at present, or the daemon stops: it stays due, and nothing is sent before `until`.
+    /// The spool takes nothing at present, or the daemon stops: it stays due, and nothing is sent before `until`, or before
+    /// something else has left the spool or the watch.
     case enqueuePostponed(ULID, until: Moment)
     /// The recording does not match its own checksums. It is kept, and tried again after the longest wait.
     case recordingAltered(ULID)
@@ -196,6 +197,8 @@ package struct WatchNode: Hashable, Sendable {
         case .deleted(let id):
             // Not in `deleting`: somebody removed it in between, and perhaps put it back. That one was not acked.
             if case .deleting = recordings[id]?.phase { forget(id) }
+            // There is room where there was none.
+            closedUntil = .zero
         case .deleteFailed(let id): deleteFailed(id, at: now)
         case .cancelRequested(let id):
             if case .outstanding(let entry, _) = recordings[id]?.phase { directives.append(.withdraw(id, entry)) }
@@ -246,6 +249,7 @@ package struct WatchNode: Hashable, Sendable {
         case .outstanding(let current, _), .requeueing(let current):
             // A report about an earlier entry comes late; this one's is still to come.
             guard current == entry else { return }
+            closedUntil = .zero
         case .sending:
             guard entry == nil else { return }
             recordings[id]?.attempts += 1

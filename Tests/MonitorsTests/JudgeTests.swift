@@ -92,8 +92,8 @@ import WireContract
     @Test func theBoundGrowsWithTheWaitsTheNumberAndTheBytes() {
         let bound = DrainBound(Story.policy)
         let one = bound.duration(count: 1, byteCount: 0, largestByteCount: 0)
-        // Longest patience and longest wait (8 s each), two looks (10 s each), a pause of 2 s and one of 30 s, 50 ms of work.
-        #expect(one == .milliseconds(68_050))
+        // Longest patience and longest wait (8 s each), two looks (10 s each), two pauses (30 s each), 50 ms of work.
+        #expect(one == .milliseconds(96_050))
         #expect(bound.duration(count: 101, byteCount: 0, largestByteCount: 0) == one + .seconds(5))
         let mebibytes: UInt64 = 8 * 1_024 * 1_024
         #expect(

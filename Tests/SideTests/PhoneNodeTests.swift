@@ -171,8 +171,14 @@ struct PhoneNodeTests {
             #expect(driver(.ackFailed(id)) == [])
             #expect(driver.tick(after: .seconds(wait)) == [.ack(id, pairing: pairing, attempt: 4 + failures)])
         }
+        // One that the link does not carry is not owed any less, and nobody waits for it: the watch sends again.
+        for (failures, wait) in [128, 256, 512, 600, 600].enumerated() {
+            #expect(driver(.ackTransferFailed(id)) == [])
+            #expect(driver.tick(after: .seconds(wait) - .nanoseconds(1)) == [])
+            #expect(driver.tick(after: .nanoseconds(1)) == [.ack(id, pairing: pairing, attempt: 10 + failures)])
+        }
         _ = driver(.acked(id))
-        #expect(driver.tick(after: .seconds(100)) == [])
+        #expect(driver.tick(after: .seconds(1_000)) == [])
     }
 
     @Test("a veto wins over a retry and over nothing else")

@@ -175,9 +175,17 @@ struct PhoneOnceTests {
         world.hearAndRun(seconds: 300)
         #expect(world.acks().isEmpty)
         #expect(world.phone("staging").count == 1)
+        func told() -> Int { world.history.events.count { $0.kind == .failed } }
+        #expect(told() == 1, "the same trouble is told once")
+        let locked = world.instrument.injections
         world.instrument.injections = []
         world.run(seconds: 31)
         #expect(world.endFaults([note]) == [])
+        // All went well; when it happens again, that is news.
+        world.instrument.injections = locked
+        try world.deliver(PhoneNote(2))
+        world.hearAndRun(seconds: 300)
+        #expect(told() == 2)
     }
 
     // MARK: P4: the user's delete, the lost ledger

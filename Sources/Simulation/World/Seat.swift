@@ -21,6 +21,8 @@ final class Seat {
     var instrument: InstrumentedFileSystem?
     /// Kills at a call that were ordered while it did not run.
     var waitingKills: [Step.KillPoint] = []
+    /// Between tries to open it on a disk that refuses.
+    var openingPause = RefusalPause()
     /// When its engine wants to be stepped, or when it is to be opened anew.
     var due = Moment.zero
     /// Which of the wake-ups in the queue counts; those asked for before are over.

@@ -24,6 +24,7 @@ extension World {
     func start(_ seat: Seat) {
         guard !seat.isWanted else { return }
         seat.isWanted = true
+        seat.openingPause.end()
         tell(.started(seat.side, seat.build), watch: seat.number)
         open(seat)
     }
@@ -67,6 +68,7 @@ extension World {
         } catch {
             return refusedToOpen(seat, error)
         }
+        seat.openingPause.end()
         seat.engine?.follow(conditions, at: clock.now)
         wake(seat, at: clock.now)
         buryIfDead(seat)
@@ -98,7 +100,7 @@ extension World {
         seat.letGo()
         if wasKilled { return died(seat) }
         if case .disk = error {
-            return wake(seat, at: clock.now + .seconds(EngineTiming.refusedSeconds))
+            return wake(seat, at: clock.now + seat.openingPause.next())
         }
         seat.isWanted = false
         trouble("the \(seat.side.rawValue) cannot be started: \(error)")
