@@ -64,6 +64,11 @@ package final class PhoneEngine: Engine, LinkFollowing {
     /// Names whose refusal was reported. Bounded.
     var reported: Set<FileName> = []
     private var troubles = ToldTroubles()
+    /// A call failed since the last full look began.
+    private var hasFailed = false
+    /// When to try again to open the spool, while it is not open.
+    private var spoolRetryAt = Moment.zero
+    private var spoolPause = RefusalPause()
     var looks = Looks()
     /// A place could not be listed; what lies there is not known before the next full look.
     var lookFailed = false
@@ -107,6 +112,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
         carrier = SliceCarrier(fileSystem: fileSystem, shouldStop: surroundings.shouldStop)
         node = PhoneNode(firstRetryWait: .seconds(EngineTiming.refusedSeconds))
         ackForm = AckForm(version: settings.ackVersion)
+        // Before the start number, which is a durable write: a spool that another process holds, or whose disk is full, costs
+        // none, however often it is tried.
+        let end = try Self.openEnd(at: spoolPath, surroundings)
         do throws(FileSystemError) {
             inbox = try fileSystem.openOurDirectory("inbox", in: home.directory, create: true)
             staging = try fileSystem.openOurDirectory("staging", in: home.directory, create: true)
@@ -141,7 +149,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         } catch {
             throw .disk(error)
         }
-        if spoolPath != nil { try openSpool() }
+        if let end { try pair(over: end) }
         do throws(FileSystemError) {
             try recover()
         } catch {
@@ -154,12 +162,17 @@ package final class PhoneEngine: Engine, LinkFollowing {
                     ? "the ledger had \(ledger.unreadableByteCount) unreadable bytes" : nil))
     }
 
-    /// Opens our end of the spool, and makes sure that its pairing is one of this phone's.
-    private func openSpool() throws(FolderError) {
-        guard let spoolPath else { return }
-        let end = try SpoolEnd(
-            at: spoolPath, side: .phone, fileSystem: fileSystem, holder: surroundings.holder,
+    private static func openEnd(
+        at path: String?, _ surroundings: Surroundings
+    ) throws(FolderError) -> SpoolEnd? {
+        guard let path else { return nil }
+        return try SpoolEnd(
+            at: path, side: .phone, fileSystem: surroundings.fileSystem, holder: surroundings.holder,
             nonce: surroundings.random())
+    }
+
+    /// Takes this end of a spool, and makes sure that its pairing is one of this phone's.
+    private func pair(over end: SpoolEnd) throws(FolderError) {
         do throws(FileSystemError) {
             _ = try fileSystem.sweepTemporaries(in: end.root)
             _ = try fileSystem.sweepTemporaries(in: end.toWatch)
@@ -192,8 +205,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     func report(_ event: PairEvent) { surroundings.history.record(event) }
 
-    /// A call failed and will be tried again. Told once, until all went well.
+    /// A call failed and will be tried again. Told once, until all has gone well from one full look to the next.
     func reportFailure(_ error: FileSystemError, id: ULID? = nil, name: FileName? = nil) {
+        hasFailed = true
         guard troubles.isNew(error, of: id?.description ?? name?.description) else { return }
         report(.init(.failed, id: id, name: name, detail: error.description))
     }
@@ -225,6 +239,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
         openLink()
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
+            if isUntroubled, !hasFailed { troubles.clear() }
+            hasFailed = false
             looks = Looks()
             lookFailed = false
             tidyStaging()
@@ -232,22 +248,22 @@ package final class PhoneEngine: Engine, LinkFollowing {
             refused.removeAll(keepingCapacity: true)
             postponed.removeAll(keepingCapacity: true)
         }
+        if spool == nil { looks.spool = spoolPath != nil && spoolRetryAt <= now }
         if looks.spool { lookAtSpool() }
         if looks.requests { lookAtRequests() }
         if looks.inbox { lookAtInbox() }
         takeBatch()
         tell(.tick)
         carryOut()
-        if isUntroubled { troubles.clear() }
         surroundings.history.commit()
         if surroundings.shouldStop() || isLooking || !directives.isEmpty { return now }
-        return min(nextRescan, node.nextDeadline ?? nextRescan, linkOpensAt ?? nextRescan)
+        return min(nextRescan, deadlineIfNothingChanges ?? nextRescan)
     }
 
     package var deadlineIfNothingChanges: Moment? {
-        let waitsForLook =
-            lookFailed || isStagingUntidy || spool == nil && spoolPath != nil || !postponed.isEmpty || !refused.isEmpty
-        return [waitsForLook ? nextRescan : nil, node.nextDeadline, linkOpensAt].compactMap { $0 }.min()
+        let waitsForLook = lookFailed || isStagingUntidy || !postponed.isEmpty || !refused.isEmpty
+        let opening = spool == nil && spoolPath != nil ? spoolRetryAt : nil
+        return [waitsForLook ? nextRescan : nil, node.nextDeadline, linkOpensAt, opening].compactMap { $0 }.min()
     }
 
     package var isDrained: Bool { node.isIdle && !linkHolds && isUntroubled }
@@ -278,11 +294,14 @@ package final class PhoneEngine: Engine, LinkFollowing {
             }
             spool = nil
             forgetQueue()
-            try openSpool()
+            if let end = try Self.openEnd(at: spoolPath, surroundings) { try pair(over: end) }
+            spoolPause.end()
             looks.queue = true
             report(.init(.spoolReopened))
         } catch let error as FolderError {
+            spoolRetryAt = now + spoolPause.next()
             if case .disk(let inner) = error { return reportFailure(inner) }
+            hasFailed = true
             if troubles.isNew(error.description) { report(.init(.failed, detail: error.description)) }
         } catch let error as FileSystemError {
             reportFailure(error)

@@ -132,8 +132,12 @@ extension FileSystem {
         guard let temporary = FileName("format-\(nonce.hex(digits: 16))") else {
             preconditionFailure("a nonce is a file name: \(nonce)")
         }
-        do {
+        do throws(FileSystemError) {
             let text = "watchferry \(kind.rawValue) \(formatUnderstood)\n"
+            // A try on a disk without any room would be news to the other side, whose try would be news to this one.
+            guard try space(of: root).freeByteCount > 0 else {
+                throw FileSystemError(.write, root.displayPath(of: "format"), .noSpace)
+            }
             try publishDurably(Array(text.utf8), as: "format", temporary: temporary, in: root)
         } catch  where error.reason == .exists {
             // The other side, or a `record`, came first. With which words, the caller looks.

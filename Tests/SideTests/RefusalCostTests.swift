@@ -76,6 +76,61 @@ import WireContract
         #expect(world.entries.count == 1)
     }
 
+    @Test func thePhoneTooAsksLessAndLessOftenAndIsToldOfOnce() throws {
+        let world = try PhoneWorld.started()
+        try world.disk.remove(world.spoolPath)
+        let isFormat = { (paths: [String]) in paths.contains { $0.contains("/spool/format-") } }
+        world.instrument.injections = [
+            Injection(.every { operation, paths in operation == .write && isFormat(paths) }, .fail(.noSpace))
+        ]
+        world.instrument.clearTrace()
+        world.engine?.hear(.rescan, of: .spool)
+        world.run(seconds: 86_400)
+        func told(_ kind: PairEvent.Kind) -> Int { world.history.events.count { $0.kind == kind } }
+        #expect(told(.failed) == 1)
+        let tries = world.instrument.trace.count { $0.operation == .create && isFormat($0.paths) }
+        #expect((86_400 / 30...86_400 / 30 + 8).contains(tries), "\(tries) tries in a day")
+        world.instrument.injections = []
+        world.run(seconds: 30)
+        #expect(told(.spoolReopened) == 1)
+        #expect(world.engine?.isDrained == true)
+    }
+
+    @Test func aPhoneThatCannotBeOpenedTakesNoStartNumber() throws {
+        let world = try PhoneWorld.started()
+        let starts = world.phone("starts")
+        world.quit()
+        try world.disk.remove(world.spoolPath)
+        for _ in 1...5 {
+            #expect(throws: FolderError.self) {
+                try world.start(injections: [
+                    Injection(
+                        .every { operation, paths in
+                            operation == .write && paths.contains { $0.hasPrefix(world.spoolPath) }
+                        }, .fail(.noSpace))
+                ])
+            }
+        }
+        #expect(world.phone("starts") == starts)
+    }
+
+    @Test func onADiskWithoutAnyRoomATryIsNoNewsToTheOtherSide() throws {
+        let disk = SimulatedFileSystem()
+        try disk.makeDirectory("/spool")
+        let view = disk.asProcess("watch")
+        try disk.setCapacity(of: "/", byteCount: 0)
+        let before = disk.changeCount
+        for nonce: UInt64 in 1...3 {
+            #expect(throws: FolderError.self) {
+                _ = try view.openFolder(.spool, at: "/spool", create: true, nonce: nonce)
+            }
+        }
+        #expect(disk.changeCount == before)
+        try disk.setCapacity(of: "/", byteCount: nil)
+        _ = try view.openFolder(.spool, at: "/spool", create: true, nonce: 4)
+        view.kill()
+    }
+
     @Test func aSpoolThatTakesNoEntryIsToldOfOnce() throws {
         let watch = try Counted(WatchWorld())
         let world = watch.world
