@@ -19,6 +19,10 @@ package struct RunReport: Sendable {
     package var recordedCount: Int
     package var verifiedCount: Int
     package var census: Census
+    /// Calls of the daemons to a simulated disk, each name that was listed counted as one; 0 live.
+    package var callCount: UInt64 = 0
+    /// It was ended before it was over, because it made more calls than this.
+    package var callLimit: UInt64?
     /// From the first moment to the last, in the scenario's own time.
     package var length: Duration
     /// How many of the scenario's seconds one second of the run was.
@@ -27,9 +31,12 @@ package struct RunReport: Sendable {
     package var entries: [HistoryEntry]
 
     /// A broken promise, an expectation that was not met and a trouble of the world's are all violations: whoever has it in
-    /// a CI wants to look. What owes, and shall, has held.
+    /// a CI wants to look. What owes, and shall, has held. Of a run that was cut short nobody knows what it would have come to.
     package var outcome: Outcome {
-        if !unmet.isEmpty || !troubles.isEmpty { return .violated }
+        if !troubles.isEmpty { return .violated }
+        if case .violated = verdict { return .violated }
+        if callLimit != nil { return .undecided }
+        if !unmet.isEmpty { return .violated }
         switch verdict {
         case .violated: return .violated
         case .undecided: return scenario.expectsToOwe ? .held : .undecided
@@ -39,7 +46,8 @@ package struct RunReport: Sendable {
 
     /// What is wrong, a line each; empty when it held.
     package var complaints: [String] {
-        var lines = troubles + unmet.map(\.description)
+        var lines = troubles
+        lines += callLimit.map { ["cut short: it took more than \($0) calls"] } ?? unmet.map(\.description)
         switch verdict {
         case .held:
             if scenario.expectsToOwe, census.isNothingOwed {

@@ -26,6 +26,8 @@ final class Kernel {
 
     // One thread, and no call of the disk is made inside another: what the runtime would check here costs 6 % of all time.
     @exclusivity(unchecked) var image: DiskImage
+    /// Calls so far, by whatever process, and names that were listed: what a run costs, and the same on every machine.
+    @exclusivity(unchecked) var callCount: UInt64 = 0
     /// Who is told what changes in which directory.
     @exclusivity(unchecked) var watches = Watches()
     /// A handle lies at the last bits of its number. A number whose place is taken is left out, so the number of a handle

@@ -153,6 +153,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         var isCutOff = false
         table.forEach(in: .written) { name, _ in
             isCutOff = !isAlive
+            kernel.callCount += 1
             return !isCutOff && body(name)
         }
         if isCutOff { throw FileSystemError(.list, directory.path, .processIsDead) }
@@ -292,6 +293,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         _ body: (inout DiskImage) throws(DiskFailure) -> Value
     ) throws(FileSystemError) -> Value {
         guard isAlive else { throw FileSystemError(operation, path(), .processIsDead) }
+        kernel.callCount += 1
         do throws(DiskFailure) {
             let value = try body(&kernel.image)
             kernel.image.tidy()

@@ -25,6 +25,8 @@ package enum FailureSignature: Hashable, Sendable, CustomStringConvertible {
                 first.promise, why: first.why.withoutNumbers, all: Set(violations.map(\.promise)))
         } else if let trouble = report.troubles.first {
             self = .trouble(trouble.withoutNumbers)
+        } else if report.callLimit != nil {
+            self = .trouble("cut short, since it took too many calls")
         } else if let unmet = report.unmet.first {
             self = .unmet(unmet.description.withoutNumbers)
         } else {

@@ -31,9 +31,9 @@ package enum Hunt {
             let next = seed + UInt64(seedCount)
             seedCount += 1
             let scenario = ScenarioDraw.scenario(seed: next)
-            let report = World(scenario, plant: plant()).run()
+            let report = World(bounded: scenario, plant: plant()).run()
             guard FailureSignature(report)?.promise != nil else { continue }
-            let without = World(scenario).run()
+            let without = World(bounded: scenario).run()
             guard without.outcome == .held else {
                 return .violatedWithoutIt(Find(seed: next, seedCount: seedCount, report: without))
             }

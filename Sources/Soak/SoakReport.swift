@@ -67,7 +67,7 @@ extension SoakResult {
     private var verdict: String {
         switch outcome {
         case .held: "held: nothing was lost"
-        case .undecided: "undecided: time ran out before something drained"
+        case .undecided: "undecided: time ran out before something drained, or a run was cut short"
         case .violated: "violated"
         }
     }

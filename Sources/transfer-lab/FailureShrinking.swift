@@ -73,7 +73,9 @@ struct FailureShrinker: Sendable {
     var plant: PlantedFault?
     var seconds: Double
 
-    func run(_ scenario: Scenario) -> RunReport { World(scenario, plant: plant?.make()).run() }
+    func run(_ scenario: Scenario) -> RunReport {
+        World(bounded: scenario, plant: plant?.make()).run()
+    }
 
     /// Shrinks what failed as `report` says, writes it to `file`, and replays that file in a fresh process. `nil` for a report
     /// that held. `source` is where the scenario came from.
@@ -85,7 +87,7 @@ struct FailureShrinker: Sendable {
         guard let signature = FailureSignature(report),
             var shrinker = Shrinker(
                 sameAs: report, budget: .init(runCount: .max) { clock.now() < end }, run: run,
-                runWithout: plant == nil ? nil : { World($0).run() })
+                runWithout: plant == nil ? nil : { World(bounded: $0).run() })
         else { return nil }
         let began = clock.now()
         var small = shrinker.shrink(report.scenario)
@@ -166,9 +168,9 @@ final class FailureShrinking: @unchecked Sendable {
         isJSON = command.flag("--json")
     }
 
-    /// Remembers what failed.
+    /// Remembers what failed. Not what was cut short: each try of a smaller one would cost as much.
     func take(_ report: RunReport) {
-        guard let signature = FailureSignature(report) else { return }
+        guard report.callLimit == nil, let signature = FailureSignature(report) else { return }
         lock.whileHeld { failures.append(Failure(scenario: report.scenario, signature: signature)) }
     }
 

@@ -90,8 +90,8 @@ enum LabTool {
             "Each seed draws a whole scenario: what is recorded, a mix of faults with whole kinds switched off, and the "
                 + "healing, after which everything has to drain within the bound of P6.",
             "Ends with 0 when all held, 1 when something was violated or, in a campaign of a million transfers, a rare event "
-                + "never happened, 2 when time ran out before something drained. Each failure ends with the line that repeats "
-                + "it. A stop by a signal ends with the report of what was done so far, and with 130 or 143.",
+                + "never happened, 2 when time ran out before something drained, or a run was cut short. Each failure "
+                + "ends with the line that repeats it. A stop by a signal ends with the report of what was done so far, and with 130 or 143.",
         ],
         options: [
             Option(

@@ -144,7 +144,7 @@ struct SoakedSeed: Sendable {
 
     init(_ seed: UInt64, _ plan: SoakPlan) {
         drawn = ScenarioDraw.draw(seed: seed, plan.size)
-        let world = World(drawn.scenario, plant: plan.plant?.make(), trailCount: 8_192)
+        let world = World(bounded: drawn.scenario, plant: plan.plant?.make(), trailCount: 8_192)
         let watch = RareEventWatch(drawn.scenario)
         world.history.listener = watch
         report = world.run()

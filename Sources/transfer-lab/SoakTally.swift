@@ -69,6 +69,7 @@ final class SoakTally: @unchecked Sendable {
         let object: JSONObject = [
             "seed": JSONValue(report.scenario.seed), "outcome": .string(report.outcome.rawValue),
             "digest": .string(report.digest.description), "events": JSONValue(report.entryCount),
+            "calls": JSONValue(report.callCount),
             "recorded": JSONValue(report.recordedCount), "verified": JSONValue(report.verifiedCount),
             "complaints": .array(report.complaints.map { .string($0) }),
         ]

@@ -35,6 +35,30 @@ import Testing
         return (name, result)
     }
 
+    /// A seed that costs too much must not hold up a soak, nor be passed over.
+    @Test func aRunThatCostsTooMuchIsCutShortAndUndecided() throws {
+        let drawn = ScenarioDraw.draw(seed: 1, .small)
+        func run(limit: UInt64) -> RunReport {
+            let world = World(bounded: drawn.scenario)
+            #expect(world.callLimit == World.mostCalls)
+            world.callLimit = limit
+            return world.run()
+        }
+        let whole = World(bounded: drawn.scenario).run()
+        #expect(whole.outcome == .held && whole.callLimit == nil)
+        #expect((1_000..<World.mostCalls / 100).contains(whole.callCount), "\(whole.callCount) calls")
+        #expect(run(limit: whole.callCount).digest == whole.digest)
+        let cut = run(limit: 500)
+        #expect(cut.outcome == .undecided)
+        #expect(cut.complaints.first == "cut short: it took more than 500 calls")
+        #expect(cut.length < whole.length)
+        #expect(run(limit: 500).digest == cut.digest, "at the same place every time")
+        var result = SoakResult(build: "a", size: .small, askedFrom: 1, askedTo: 2)
+        result.add(drawn, cut, RareCounts()) { "again \($0)" }
+        #expect(result.outcome == .undecided && result.undecidedCount == 1)
+        #expect(result.failures.map(\.signature) == ["trouble: cut short, since it took too many calls"])
+    }
+
     // MARK: Sets
 
     @Test func aSetOfSeedsIsWhatWasPutIn() {

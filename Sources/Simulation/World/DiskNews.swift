@@ -16,6 +16,9 @@ extension SimulatedFileSystem {
 
     /// Grows with every change of the disk.
     package var changeCount: UInt64 { kernel.image.changeCount }
+
+    /// Calls of all processes so far, each name that was listed counted as one: what a run costs.
+    package var callCount: UInt64 { kernel.callCount }
 }
 
 /// Who watches what. Part of the kernel.

@@ -59,6 +59,8 @@ package final class World {
     package var healing: (() -> Void)?
     /// It is over not before this, also where everything has drained by then.
     package var faultsLast = Duration.zero
+    /// It is cut short once its daemons have made so many calls; `nil` for never.
+    package var callLimit: UInt64?
     /// In a recovery that waits for builds that understand more: which version they will understand.
     var upgradesTo: Int?
     /// What lay there when they came, and how much had been told until then.
@@ -163,7 +165,7 @@ package final class World {
 
     /// Until nothing is owed, or time is up.
     func runEvents() {
-        while !isOver, let (moment, happening) = queue.popFirst() {
+        while !isOver, !isCutShort, let (moment, happening) = queue.popFirst() {
             if moment > clock.now {
                 stepsAtOnce = 0
                 if isSettled, isDrained() {
@@ -179,6 +181,8 @@ package final class World {
             carryOut(happening)
         }
     }
+
+    private var isCutShort: Bool { callLimit.map { disk.callCount > $0 } ?? false }
 
     private func carryOut(_ happening: Happening) {
         switch happening {
@@ -240,8 +244,10 @@ package final class World {
 
     private func finish() -> RunReport {
         // A moment of rest: acks that are strays, files that nobody needs.
-        if history.troubles.isEmpty, !scenario.expectsToOwe { rest() }
-        return history.finish(census(), world: .virtual, length: clock.now.since(.zero))
+        if history.troubles.isEmpty, !scenario.expectsToOwe, !isCutShort { rest() }
+        var report = history.finish(census(), world: .virtual, length: clock.now.since(.zero))
+        (report.callCount, report.callLimit) = (disk.callCount, isCutShort ? callLimit : nil)
+        return report
     }
 
     func rest() {
