@@ -10,11 +10,14 @@ package struct Census: Hashable, Sendable {
         package var checksums: Checksums
         /// Whether a power cut now would leave it there. A world that cannot tell says `true`.
         package var isDurable: Bool
+        /// On which watch.
+        package var watchNumber: UInt8
 
-        package init(id: ULID, checksums: Checksums, isDurable: Bool = true) {
+        package init(id: ULID, checksums: Checksums, isDurable: Bool = true, watchNumber: UInt8 = 1) {
             self.id = id
             self.checksums = checksums
             self.isDurable = isDurable
+            self.watchNumber = watchNumber
         }
     }
 

@@ -84,8 +84,10 @@ package struct ItDrains: Monitor {
     private static func left(_ census: Census, _ chronicle: Chronicle) -> [(record: Record, isOver: Bool)] {
         let end = chronicle.settling.end(at: census.moment, watch: chronicle.servedWatch)
         return census.recordings.compactMap { recording in
-            // One that nobody recorded to its end, and that is there: `record` was killed before it could return.
-            let record = chronicle.index(of: recording.id).map { chronicle[$0] } ?? Record(id: recording.id)
+            var record = chronicle.index(of: recording.id).map { chronicle[$0] } ?? Record(id: recording.id)
+            // One that nobody recorded to its end, and that is there: `record` was killed before it could return. No history
+            // says whose it is.
+            if !record.flags.contains(.recorded) { record.watchNumber = recording.watchNumber }
             guard chronicle.mustDrain(record) else { return nil }
             return (record, chronicle.settling.deadline(of: record).map { end >= $0 } ?? false)
         }

@@ -54,7 +54,8 @@ package struct CensusTaker {
         let home = places.watchHome(number)
         for (name, path, directory) in try names(in: home, "recordings") {
             guard let id = name.recordingID, let sums = try bodyChecksums(of: name, in: directory) else { continue }
-            census.recordings.append(.init(id: id, checksums: sums, isDurable: isDurable(path)))
+            census.recordings.append(
+                .init(id: id, checksums: sums, isDurable: isDurable(path), watchNumber: number))
         }
         census.watchQuarantineCount += try names(in: home, "quarantine").count { QuarantineItem($0.name) != nil }
     }

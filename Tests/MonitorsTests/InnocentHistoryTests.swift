@@ -223,6 +223,20 @@ import WireContract
         #expect(story.verdict(story.census(inContainer: [1])) == .held)
     }
 
+    /// A `record` on another watch died before it returned, and the phone serves that watch no more: what it left has to
+    /// drain when it is served again. On the watch that is served it has to drain like all others.
+    @Test func whatNobodyWasToldOfDrainsWhereItIsServed() {
+        var story = Story()
+        story.world(.watchSwitched(to: 2))
+        story.world(.watchSwitched(to: 1))
+        story.world(.faultsEnded)
+        for (watchNumber, drains) in [(UInt8(2), true), (1, false)] {
+            var census = story.census(onWatch: [1], after: .seconds(3_600))
+            census.recordings[0].watchNumber = watchNumber
+            #expect((story.verdict(census) == .held) == drains, "watch \(watchNumber)")
+        }
+    }
+
     @Test func signedOutAndInAgain() {
         var story = Story()
         story.record(1)
