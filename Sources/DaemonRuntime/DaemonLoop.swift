@@ -149,9 +149,9 @@ package final class DaemonLoop {
         for place in Place.allCases { loop.unwatch(place.rawValue) }
         var problem: EventLoopError?
         var watched: [Place] = []
-        engine.forEachPlace { place, directory in
+        engine.forEachPlace { place, interest, directory in
             do throws(EventLoopError) {
-                try loop.watch(directory, as: place.rawValue)
+                try loop.watch(directory, as: place.rawValue, for: interest)
             } catch {
                 problem = error
             }

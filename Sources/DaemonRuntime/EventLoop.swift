@@ -83,9 +83,12 @@ package final class EventLoop {
 
     /// Asks for news of a directory under a token of the caller's choice, instead of the one that had that token before.
     /// Works on the open directory, whatever its path leads to by now, and keeps nothing borrowed.
-    package func watch(_ directory: borrowing OpenDirectory, as token: Int) throws(EventLoopError) {
+    /// Where the kernel can tell them apart, only names of `interest` wake anybody.
+    package func watch(
+        _ directory: borrowing OpenDirectory, as token: Int, for interest: Interest = .both
+    ) throws(EventLoopError) {
         unwatch(token)
-        let id = try events.add(directory.handle.rawValue, displayPath: directory.displayPath)
+        let id = try events.add(directory.handle.rawValue, for: interest, displayPath: directory.displayPath)
         let place = watches.firstIndex { $0.token > token } ?? watches.endIndex
         watches.insert(Watch(token: token, id: id, news: nil), at: place)
     }

@@ -50,7 +50,8 @@
             _ = close(signals)
         }
 
-        func add(_ directory: Int32, displayPath: String) throws(EventLoopError) -> WatchID {
+        /// There are no names, so there is no telling which of them are of `interest`.
+        func add(_ directory: Int32, for interest: Interest, displayPath: String) throws(EventLoopError) -> WatchID {
             let own = fcntl(directory, F_DUPFD_CLOEXEC, 0)
             guard own >= 0 else {
                 throw EventLoopError(description: "cannot watch \(displayPath): \(Self.words(errno))")

@@ -30,6 +30,8 @@
             var descriptor: Int32
             /// The kernel's id for the parent; -1 when it cannot be watched (it may not be readable for us).
             var parent: WatchID
+            /// The names that are news of it. As somebody's parent it may be told of more.
+            var nameMask: UInt32
             var isGone = false
         }
 
@@ -43,8 +45,14 @@
         /// Reads in one wait, so that somebody who renames without end cannot keep the daemon here.
         private static let mostReads = 32
 
-        private static let directoryMask = UInt32(
-            IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK)
+        private static let directoryMask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_EXCL_UNLINK)
+        private static func nameMask(_ interest: Interest) -> UInt32 {
+            switch interest {
+            case .arrivals: UInt32(IN_MOVED_TO)
+            case .departures: UInt32(IN_MOVED_FROM | IN_DELETE)
+            case .both: UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)
+            }
+        }
         private static let parentMask = UInt32(IN_MOVED_FROM | IN_DELETE)
 
         private typealias SignalFD = @convention(c) (Int32, UnsafePointer<sigset_t>, Int32) -> Int32
@@ -86,16 +94,23 @@
             _ = close(signals)
         }
 
-        func add(_ directory: Int32, displayPath: String) throws(EventLoopError) -> WatchID {
+        func add(
+            _ directory: Int32, for interest: Interest, displayPath: String
+        ) throws(EventLoopError) -> WatchID {
+            let nameMask = Self.nameMask(interest)
             // The handle's entry in /proc leads to the open directory itself, whatever its path leads to by now.
             let id = inotify_add_watch(
-                inotify, "/proc/self/fd/\(directory)", Self.directoryMask | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
+                inotify, "/proc/self/fd/\(directory)",
+                Self.directoryMask | nameMask | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
             guard id >= 0 else {
                 let code = errno
                 let remedy = code == ENOSPC ? "; raise fs.inotify.max_user_watches" : ""
                 throw EventLoopError(description: "cannot watch \(displayPath): \(Self.words(code))\(remedy)")
             }
-            if watches.contains(where: { $0.id == id && !$0.isGone }) { return id }
+            if let known = watches.firstIndex(where: { $0.id == id && !$0.isGone }) {
+                watches[known].nameMask |= nameMask
+                return id
+            }
             let own = fcntl(directory, F_DUPFD_CLOEXEC, 0)
             guard own >= 0 else {
                 let code = errno
@@ -108,7 +123,7 @@
             }
             let parent = inotify_add_watch(
                 inotify, "/proc/self/fd/\(directory)/..", Self.parentMask | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
-            watches.append(Watch(id: id, descriptor: own, parent: parent))
+            watches.append(Watch(id: id, descriptor: own, parent: parent, nameMask: nameMask))
             return id
         }
 
@@ -183,7 +198,7 @@
             if mask & UInt32(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) != 0 {
                 if mask & UInt32(IN_IGNORED | IN_DELETE_SELF) != 0 { watches[place].isGone = true }
                 tell(.changed(id))
-            } else if let name, mask & Self.directoryMask != 0 {
+            } else if let name, mask & watches[place].nameMask != 0 {
                 tell(.name(name, id))
             }
         }

@@ -212,11 +212,12 @@ package final class PhoneEngine: Engine, LinkFollowing {
         report(.init(.failed, id: id, name: name, detail: error.description))
     }
 
-    package func forEachPlace(_ body: (Place, borrowing OpenDirectory) -> Void) {
-        body(.requests, requests.directory)
+    package func forEachPlace(_ body: (Place, Interest, borrowing OpenDirectory) -> Void) {
+        body(.requests, .arrivals, requests.directory)
         if let spool {
-            body(.toPhone, spool.toPhone)
-            body(.spool, spool.root)
+            // A head that the link holds back may be taken back.
+            body(.toPhone, .both, spool.toPhone)
+            body(.spool, .both, spool.root)
         }
     }
 

@@ -33,7 +33,7 @@ package struct CrashCase: Sendable {
     package static let all = [
         // The last look would see what is not durable, so in these two the power goes before it, and spares everything.
         CrashCase(
-            .renameBeforeSync, foundBy: .power(.orderedMetadata), breaks: .bytesAreTheBytes,
+            .renameBeforeSync, foundBy: .power(.orderedMetadata), breaks: .anAckIsTrue,
             [1: .record1, 4: .reboot(.everything)]),
         CrashCase(
             .noDirectorySyncAfterPublish, foundBy: .power(.posix), breaks: .anAckIsTrue,

@@ -252,8 +252,8 @@ package final class ProcessView: FileSystem, SyncFailing {
         try perform(.publish, target.path(of: newName)) { (image) throws(DiskFailure) in
             let (source, target) = (try self.inode(from), try self.inode(to))
             try image.publish(name, in: source, as: newName, in: target)
-            self.kernel.watches.changed(source, name)
-            self.kernel.watches.changed(target, newName)
+            self.kernel.watches.left(source, name)
+            self.kernel.watches.came(target, newName)
         }
     }
 
@@ -262,7 +262,7 @@ package final class ProcessView: FileSystem, SyncFailing {
         try perform(.unlink, directory.path(of: name)) { (image) throws(DiskFailure) in
             let directory = try self.inode(handle)
             try image.unlink(name, in: directory)
-            self.kernel.watches.changed(directory, name)
+            self.kernel.watches.left(directory, name)
         }
     }
 
@@ -277,10 +277,10 @@ package final class ProcessView: FileSystem, SyncFailing {
 
     // MARK: News
 
-    func addWatch(_ handle: HandleNumber, token: Int) {
+    func addWatch(_ handle: HandleNumber, for interest: Interest, token: Int) {
         // A handle of a process that died in this very step leads nowhere.
         guard let inode = try? inode(handle) else { return }
-        kernel.watches.add(process.number, inode, token: token)
+        kernel.watches.add(process.number, inode, for: interest, token: token)
     }
 
     /// Ends all news of this process.

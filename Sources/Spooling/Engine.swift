@@ -10,6 +10,11 @@ package enum Place: Int, Hashable, Sendable, CaseIterable {
     case recordings, toPhone, toWatch, requests, spool
 }
 
+/// Which names are news.
+package enum Interest: Hashable, Sendable {
+    case arrivals, departures, both
+}
+
 /// What the kernel said about a place.
 package enum News: Hashable, Sendable {
     /// These names appeared or went.
@@ -85,8 +90,8 @@ package protocol Engine: AnyObject {
     /// Grows whenever the directories behind the places changed (a spool that came back): then ask anew.
     var placesGeneration: Int { get }
 
-    /// Calls `body` for each directory of which news is wanted.
-    func forEachPlace(_ body: (Place, borrowing OpenDirectory) -> Void)
+    /// Calls `body` for each directory of which news is wanted, and of what. More may be told.
+    func forEachPlace(_ body: (Place, Interest, borrowing OpenDirectory) -> Void)
 
     /// Takes news in; acts on it at the next `step`.
     func hear(_ news: News, of place: Place)

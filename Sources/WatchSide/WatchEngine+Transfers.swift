@@ -4,7 +4,16 @@ import WireContract
 // Transfers: what lies in `to-phone`, and what the node wants to lie there.
 
 extension WatchEngine {
-    /// Looks whether entries of ours are gone, which is how a transfer tells that it finished.
+    /// The kernel said that these entries are gone, which is how a transfer tells that it finished. Nobody asks the disk: a
+    /// name in a folder that the phone is emptying costs a wait for the folder's lock, and no name comes twice.
+    func takeEntryNews(at now: Moment) {
+        for name in entryNews {
+            if let entry = EntryName(name), node.phase(of: entry.id)?.entry == entry { gone(entry, at: now) }
+        }
+        entryNews.removeAll(keepingCapacity: true)
+    }
+
+    /// Looks whether entries of ours are gone of which no news came.
     func lookAtEntries(_ spool: SpoolEnd, at now: Moment) {
         do throws(FileSystemError) {
             if wantsEntryListing {
@@ -14,14 +23,6 @@ extension WatchEngine {
             if wantsEntryCheck {
                 try checkEntries(spool, at: now)
                 wantsEntryCheck = false
-                entryNews = []
-            }
-            let names = entryNews
-            entryNews = []
-            for name in names {
-                if let entry = EntryName(name), node.phase(of: entry.id)?.entry == entry {
-                    try check(entry, spool, at: now)
-                }
             }
             troubles.clear(.entries)
         } catch {
@@ -56,7 +57,10 @@ extension WatchEngine {
     }
 
     private func check(_ entry: EntryName, _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) {
-        guard try !transfers.isThere(entry, in: spool.toPhone) else { return }
+        if try !transfers.isThere(entry, in: spool.toPhone) { gone(entry, at: now) }
+    }
+
+    private func gone(_ entry: EntryName, at now: Moment) {
         // Without a report it stays outstanding until its patience is over.
         if let outcome = report(of: entry) { finished(entry, outcome, at: now) }
     }

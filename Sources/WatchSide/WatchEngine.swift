@@ -7,10 +7,11 @@ import WireContract
 // A step looks at what there is news of, in an order that matters:
 //
 // 1. the spool, whether it is still the one that the path means; and whom it pairs us with
-// 2. acks: what was acked while nobody looked is deleted and not sent again
-// 3. entries: one that is gone from the spool is a transfer that finished
-// 4. recordings
-// 5. the node's own deadlines: what is due is copied into the spool
+// 2. entries that the kernel said are gone from the spool: transfers that finished
+// 3. acks: what was acked while nobody looked is deleted and not sent again
+// 4. entries that nobody told of, where that has to be asked
+// 5. recordings
+// 6. the node's own deadlines: what is due is copied into the spool
 //
 // At a start, and whenever the spool was opened anew, nothing is sent before one pass over all acks and entries is through.
 // Everything is bounded: a step does one batch of each and asks to be called again at once when there is more.
@@ -111,13 +112,14 @@ package final class WatchEngine: Engine, LinkFollowing {
         surroundings.history.commit()
     }
 
-    package func forEachPlace(_ body: (Place, borrowing OpenDirectory) -> Void) {
-        body(.recordings, home.recordings)
-        body(.requests, requests.directory)
+    package func forEachPlace(_ body: (Place, Interest, borrowing OpenDirectory) -> Void) {
+        body(.recordings, .both, home.recordings)
+        body(.requests, .arrivals, requests.directory)
         guard let spool else { return }
-        body(.toPhone, spool.toPhone)
-        body(.toWatch, spool.toWatch)
-        body(.spool, spool.root)
+        // What comes here is the watch's own work, and so is what goes there.
+        body(.toPhone, .departures, spool.toPhone)
+        body(.toWatch, .arrivals, spool.toWatch)
+        body(.spool, .both, spool.root)
     }
 
     package func hear(_ news: News, of place: Place) {
@@ -188,6 +190,7 @@ package final class WatchEngine: Engine, LinkFollowing {
                 wantsPairing = false
                 _ = adoptedPairing(over: spool, at: now)
             }
+            takeEntryNews(at: now)
             if readAcks(spool, at: now) { hasMore = true }
             if areAcksSettled { lookAtEntries(spool, at: now) }
         }

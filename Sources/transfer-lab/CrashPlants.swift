@@ -70,8 +70,10 @@ enum CrashPlants {
             lines += ["without a crash:"] + planted.reference().complaints
         }
         let section = planted.section(each.part, stride: stride)
-        if let first = section.failures.first?.lines.first {
-            if !first.hasPrefix("\(each.breaks) ") { lines.append("\(each.breaks) shall be broken, but: \(first)") }
+        if let failure = section.failures.first, let first = failure.lines.first {
+            if !first.hasPrefix("\(each.breaks) ") {
+                lines.append("\(each.breaks) shall be broken, but by \(failure.attempt): \(first)")
+            }
         } else {
             lines.append("\(section.name): nothing found at \(section.reachedCount) places")
         }

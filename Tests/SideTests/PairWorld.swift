@@ -337,7 +337,8 @@ extension PairEvent {
 // MARK: News, and what the monitor wants to see
 
 extension PairWorld: PairObserver {
-    private func heard(_ path: String) {
+    /// As the kernel does, for who asked for it.
+    private func heard(_ path: String, _ what: Interest) {
         guard hasNews, let slash = path.lastIndex(of: "/"), let name = FileName(PairPath.last(path)) else { return }
         let places: [(PairSeat, Place)] =
             switch String(path[...slash]) {
@@ -348,7 +349,11 @@ extension PairWorld: PairObserver {
             case "/pair/phone/requests/": [(phone, .requests)]
             default: []
             }
-        for (seat, place) in places where seat.engine != nil { seat.news.append((place, name)) }
+        for (seat, place) in places {
+            seat.engine?.forEachPlace { wanted, interest, _ in
+                if wanted == place, interest == .both || interest == what { seat.news.append((place, name)) }
+            }
+        }
     }
 
     func willPublish(_ path: String, as newPath: String, by process: String) {
@@ -357,20 +362,20 @@ extension PairWorld: PairObserver {
 
     func didPublish(_ path: String, as newPath: String, by process: String) {
         monitor.didPublish(path, as: newPath, by: process)
-        heard(path)
-        heard(newPath)
+        heard(path, .departures)
+        heard(newPath, .arrivals)
     }
 
     func willUnlink(_ path: String, by process: String) { monitor.willUnlink(path, by: process) }
 
     func didUnlink(_ path: String, by process: String) {
         monitor.didUnlink(path, by: process)
-        heard(path)
+        heard(path, .departures)
     }
 
     func didCreate(_ path: String, by process: String) {
         monitor.didCreate(path, by: process)
-        heard(path)
+        heard(path, .arrivals)
     }
 }
 

@@ -5,8 +5,8 @@ package import Spooling
 
 extension ProcessView {
     /// Asks for news of an open directory of this process under `token`.
-    package func watch(_ directory: borrowing OpenDirectory, token: Int) {
-        addWatch(directory.handle, token: token)
+    package func watch(_ directory: borrowing OpenDirectory, for interest: Interest, token: Int) {
+        addWatch(directory.handle, for: interest, token: token)
     }
 }
 
@@ -27,23 +27,29 @@ struct Watches {
         /// The process's number.
         let process: Int
         let inode: InodeNumber
+        let interest: Interest
         let token: Int
     }
 
     private var watches: [Watch] = []
     private var news: [(token: Int, name: FileName)] = []
 
-    mutating func add(_ process: Int, _ inode: InodeNumber, token: Int) {
-        watches.append(Watch(process: process, inode: inode, token: token))
+    mutating func add(_ process: Int, _ inode: InodeNumber, for interest: Interest, token: Int) {
+        watches.append(Watch(process: process, inode: inode, interest: interest, token: token))
     }
 
     mutating func forget(_ process: Int) { watches.removeAll { $0.process == process } }
 
+    mutating func came(_ directory: InodeNumber, _ name: FileName) { tell(directory, name, unless: .departures) }
+    mutating func left(_ directory: InodeNumber, _ name: FileName) { tell(directory, name, unless: .arrivals) }
+
     /// There are some ten of them.
     /// Temporaries are no news to anybody; the daemons' own event loop leaves them out too.
-    mutating func changed(_ directory: InodeNumber, _ name: FileName) {
+    private mutating func tell(_ directory: InodeNumber, _ name: FileName, unless other: Interest) {
         if watches.isEmpty || name.isPartial { return }
-        for watch in watches where watch.inode == directory { news.append((watch.token, name)) }
+        for watch in watches where watch.inode == directory && watch.interest != other {
+            news.append((watch.token, name))
+        }
     }
 
     mutating func takeNews() -> [(token: Int, name: FileName)] {

@@ -110,7 +110,7 @@ extension World {
         guard let engine = seat.engine, let view = seat.view else { return }
         if seat.hasRescan {
             seat.hasRescan = false
-            engine.forEachPlace { place, _ in engine.hear(.rescan, of: place) }
+            engine.forEachPlace { place, _, _ in engine.hear(.rescan, of: place) }
         }
         let seen = worldState
         let next = engine.step(at: clock.now)
@@ -150,8 +150,10 @@ extension World {
         seat.watchedGeneration = engine.placesGeneration
         view.forgetWatches()
         let base = (seat.side == .phone ? 0 : Int(seat.number)) * 16
-        engine.forEachPlace { place, directory in view.watch(directory, token: base + place.rawValue) }
-        engine.forEachPlace { place, _ in engine.hear(.rescan, of: place) }
+        engine.forEachPlace { place, interest, directory in
+            view.watch(directory, for: interest, token: base + place.rawValue)
+        }
+        engine.forEachPlace { place, _, _ in engine.hear(.rescan, of: place) }
     }
 
     /// Hands what changed to those who asked, and wakes them. Names of one place come together, as a kernel's news does.
