@@ -20,7 +20,7 @@ package struct PhoneSettings: Hashable, Sendable {
 /// A note's way here is *look, take, receive, verify, ingest, ack*; each is in a file of its own beside this one. Up to
 /// `batchCount` notes go the way together and share the barriers.
 package final class PhoneEngine: Engine, LinkFollowing {
-    static let batchCount = 128
+    package static let batchCount = 256
     static let batchByteCount: UInt64 = 64 * 1_024 * 1_024
 
     let surroundings: Surroundings
@@ -348,19 +348,29 @@ package final class PhoneEngine: Engine, LinkFollowing {
         }
     }
 
-    /// All but ingests and acks, which are gathered; as many ingests at most as make a batch, because each holds a file
-    /// open.
+    /// All but ingests and acks, which are gathered. What is to be verified is read together; as much of it at most as makes a
+    /// batch, because each holds a file open.
     func carryOutWaiting() {
-        while directives.ingests.count < Self.batchCount, let directive = directives.next() {
-            carryOut(directive)
+        repeat {
+            while canCarryOut, let directive = directives.next() {
+                carryOut(directive)
+                if surroundings.shouldStop() { return }
+            }
+            let keys = directives.verifies
+            directives.verifies = []
+            verify(keys)
             if surroundings.shouldStop() { return }
-        }
+        } while canCarryOut
+    }
+
+    private var canCarryOut: Bool {
+        directives.hasWaiting && directives.ingests.count + directives.verifies.count < Self.batchCount
     }
 
     private func carryOut(_ directive: PhoneDirective) {
         switch directive {
         case .stage(let key): stage(key)
-        case .verify(let key): verify(key)
+        case .verify(let key): directives.verifies.append(key)
         case .probe(let key): probe(key)
         case .ingest(let key, let replacing, let adopting):
             directives.ingests.append(IngestOrder(key: key, replacing: replacing, adopting: adopting))
@@ -382,13 +392,15 @@ struct DirectiveQueue {
     /// In order; taken from the front by index, so that a long queue is not moved about.
     var waiting: [PhoneDirective] = []
     private var taken = 0
+    var verifies: [DeliveryKey] = []
     var ingests: [IngestOrder] = []
     var acks: [AckOrder] = []
 
-    var isEmpty: Bool { taken == waiting.count && ingests.isEmpty && acks.isEmpty }
+    var isEmpty: Bool { !hasWaiting && verifies.isEmpty && ingests.isEmpty && acks.isEmpty }
+    var hasWaiting: Bool { taken < waiting.count }
 
     mutating func next() -> PhoneDirective? {
-        guard taken < waiting.count else {
+        guard hasWaiting else {
             waiting.removeAll(keepingCapacity: true)
             taken = 0
             return nil

@@ -262,7 +262,14 @@ extension PhoneEngine {
         let key = DeliveryKey(id: id, seal: envelope.seal)
         let cameOver = PairingID(utf8: name.bytes.prefix(16)) ?? PairingID(rawValue: 0)
         // Whether a copy that came before is of any use is known only when it was verified.
-        if node.knows(key) { carryOutWaiting() }
+        if node.knows(key) {
+            carryOutWaiting()
+            if directives.hasWaiting {
+                // Not yet: a batch is full. It lies in the inbox and is looked at again.
+                looks.inbox = true
+                return
+            }
+        }
         if node.isUnreadable(key) {
             staged[key] = nil
             tell(.lost(key))

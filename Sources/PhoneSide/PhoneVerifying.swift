@@ -4,23 +4,34 @@ import WireContract
 // Verify, probe, and the two ends that are not an ingest: discarding and setting aside.
 
 extension PhoneEngine {
-    /// Reads all of a staged delivery and compares it with what its seal, or its row, says; then tells the node what
-    /// speaks for and against it.
-    func verify(_ key: DeliveryKey) {
-        guard let file = staged[key] else { return }
-        do throws(FileSystemError) {
-            let box = try file.file(in: staging, of: fileSystem)
-            let sums = try carrier.checksums(of: box.file, from: 0, byteCount: file.content.byteCount)
-            guard sums == file.content.checksums else {
-                tell(.unverifiable(key, .bodyAltered))
-                return
+    /// Reads all of each staged delivery and compares it with what its seal, or its row, says; then tells the node what speaks
+    /// for and against it.
+    func verify(_ keys: [DeliveryKey]) {
+        var looked: [(key: DeliveryKey, file: StagedFile)] = []
+        var bodies: [FileBody] = []
+        for key in keys {
+            guard let file = staged[key] else { continue }
+            do throws(FileSystemError) {
+                bodies.append(
+                    FileBody(try file.file(in: staging, of: fileSystem), byteCount: file.content.byteCount))
+                looked.append((key, file))
+            } catch {
+                giveUpLooking(key, file, error)
             }
-            let facts = try facts(about: key, file.content)
-            // A start may find thousands: they do not stay open until their batch comes.
-            if staged.count - node.waitingCount > Self.batchCount { file.close() }
-            tell(.verified(key, facts))
-        } catch {
-            giveUpLooking(key, file, error)
+        }
+        for ((key, file), answer) in zip(looked, fileSystem.checksumsEach(bodies, by: carrier)) {
+            do throws(FileSystemError) {
+                guard try answer.get() == file.content.checksums else {
+                    tell(.unverifiable(key, .bodyAltered))
+                    continue
+                }
+                let facts = try facts(about: key, file.content)
+                // A start may find thousands: they do not stay open until their batch comes.
+                if staged.count - node.waitingCount > Self.batchCount { file.close() }
+                tell(.verified(key, facts))
+            } catch {
+                giveUpLooking(key, file, error)
+            }
         }
     }
 

@@ -210,6 +210,9 @@ package protocol FileSystem: AnyObject {
         _ first: borrowing OpenDirectory, _ second: borrowing OpenDirectory
     ) -> (FileSystemError?, FileSystemError?)
 
+    /// What `carrier` says of the first bytes of each.
+    func checksumsEach(_ bodies: [FileBody], by carrier: SliceCarrier) -> [Result<Checksums?, FileSystemError>]
+
     /// A hint: what was written there may go to the disk by now. Promises nothing, and nothing depends on it.
     func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int)
 
@@ -226,6 +229,17 @@ package struct FileCut {
     package let byteCount: UInt64
 
     package init(_ file: FileBox, to byteCount: UInt64) {
+        self.file = file
+        self.byteCount = byteCount
+    }
+}
+
+/// A file, and how many of its first bytes are meant.
+package struct FileBody {
+    package let file: FileBox
+    package let byteCount: UInt64
+
+    package init(_ file: FileBox, byteCount: UInt64) {
         self.file = file
         self.byteCount = byteCount
     }
@@ -279,6 +293,12 @@ extension FileSystem {
             }
         }
         return (failure(first), failure(second))
+    }
+
+    package func checksumsEach(
+        _ bodies: [FileBody], by carrier: SliceCarrier
+    ) -> [Result<Checksums?, FileSystemError>] {
+        bodies.map { carrier.result(of: $0) }
     }
 
     package func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int) {}

@@ -10,7 +10,7 @@ package final class SliceCarrier {
     package static let sliceByteCount = 512 * 1_024
 
     /// From here on the checksums are taken beside the reading and writing, where the file system does things at once.
-    private static let largeByteCount: UInt64 = 4 * 1_024 * 1_024
+    package static let largeByteCount: UInt64 = 4 * 1_024 * 1_024
 
     /// From here on the disk is asked to begin writing while the copy goes on, or the next one.
     private static let earlyByteCount: UInt64 = 256 * 1_024
@@ -41,6 +41,15 @@ package final class SliceCarrier {
             if done < byteCount { try stopIfTold(file) }
         }
         return sums
+    }
+
+    /// The same of the first bytes of a file, as a value.
+    package func result(of body: FileBody) -> Result<Checksums?, FileSystemError> {
+        do throws(FileSystemError) {
+            return .success(try checksums(of: body.file.file, from: 0, byteCount: body.byteCount))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Copies the first `byteCount` bytes of `source` to the same place in `target` and tells the checksums of the first
