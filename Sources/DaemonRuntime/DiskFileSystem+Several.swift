@@ -60,7 +60,7 @@ extension DiskFileSystem {
     ) -> [Result<Checksums?, FileSystemError>] {
         let byteCount = bodies.reduce(0) { $0 &+ $1.byteCount }
         let jobs = min(Workers.processorCount, bodies.count)
-        guard jobs > 1, byteCount >= Self.sharedByteCount,
+        guard byteCount >= Self.sharedByteCount, jobs > 1,
             bodies.allSatisfy({ $0.byteCount < SliceCarrier.largeByteCount })
         else { return bodies.map { carrier.result(of: $0) } }
         let parts = bodies.map { (descriptor: $0.file.file.handle.rawValue, byteCount: $0.byteCount) }

@@ -8,8 +8,8 @@
 // live run waits in system calls, and a task that does so keeps everybody else from running.
 
 package enum Workers {
-    /// As many as this machine runs at once.
-    package static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    /// As many as this machine runs at once. Asked once: the C library opens a file for it.
+    package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
     /// Calls `body` for each of `indices`, up to `jobs` at a time, in no particular order; returns when all are done.
     package static func each(_ indices: Range<Int>, jobs: Int, _ body: @escaping @Sendable (Int) -> Void) {
@@ -93,11 +93,12 @@ private final class Crew: @unchecked Sendable {
         let errand = Errand(body)
         let isShort = lock.whileHeld {
             waiting.append(errand)
-            came.signal()
             guard waiting.count > idleCount else { return false }
             startedCount += 1
             return true
         }
+        // Not before the lock is free: who is woken wants it.
+        came.signal()
         if isShort { start() }
         return errand
     }
