@@ -4,13 +4,17 @@
 For every peer: the watch reads a source file and puts it; the phone takes it, compares its SHA-256, writes it durably into an
 inbox (write, sync, rename, sync of the directory), puts an ack into the other direction and then lets go of the message; the
 watch reads the ack and deletes its source. The clock runs from the first put until the last source is gone. Each peer is set
-as durable as it says it can be. The pair records the same source files (`record FILE…`) and does the same.
+as durable as it says it can be. The pair's source is the recording on its watch, which `record` made durable before; a second
+row has that in the time.
 
 Run by Scripts/peers, which installs what is missing.
 """
 import argparse, hashlib, json, multiprocessing, os, shutil, signal, socket, sqlite3, statistics, subprocess, sys, tempfile, time
 
 SIZES = {"1 KiB": (1024, 400), "64 KiB": (65536, 200), "1 MiB": (1 << 20, 48)}
+PAIR = "watch-sim and phone-sim"
+# The recordings are made in the time: a durable copy of each file that none of the others makes.
+PAIR_WITH_RECORD = "the same with `record FILE…` in it"
 PATH = os.environ["PATH"] + ":/usr/sbin:/usr/lib/rabbitmq/bin"
 
 
@@ -266,19 +270,22 @@ def cross_peer(kind, folder, source, names):
     return seconds
 
 
-def cross_pair(binaries, folder, source, names):
+def cross_pair(binaries, folder, source, names, with_record):
     quiet = ["--pair", folder, "--quiet"]
+    record = [f"{binaries}/watch-sim", "record", "--pair", folder, "--duration", "1s",
+              *(f"{source}/{name}" for name in names)]
+    if not with_record:
+        # A recording is the pair's source, durable before the clock starts, as the files are that the others send.
+        subprocess.run(record, check=True, stdout=subprocess.DEVNULL)
+        os.sync()
     phone = subprocess.Popen([f"{binaries}/phone-sim", "run", *quiet])
     time.sleep(0.5)
     begin = time.monotonic()
     daemon = subprocess.Popen([f"{binaries}/watch-sim", "run", *quiet])
-    subprocess.run([f"{binaries}/watch-sim", "record", "--pair", folder, "--duration", "1s",
-                    *(f"{source}/{name}" for name in names)], check=True, stdout=subprocess.DEVNULL)
+    if with_record:
+        subprocess.run(record, check=True, stdout=subprocess.DEVNULL)
     while os.listdir(f"{folder}/watch/recordings"):
         time.sleep(0.001)
-    # The peers delete their sources; `record` leaves a user's files alone.
-    for name in names:
-        os.unlink(f"{source}/{name}")
     seconds = time.monotonic() - begin
     for process in (daemon, phone):
         process.terminate()
@@ -315,7 +322,7 @@ def main():
     try:
         for number in range(options.repeat):
             for size, (byte_count, count) in SIZES.items():
-                for kind in [None, *kinds]:
+                for kind in [PAIR, PAIR_WITH_RECORD, *kinds]:
                     folder = tempfile.mkdtemp(dir=base)
                     source = f"{folder}/source"
                     os.makedirs(source)
@@ -324,10 +331,10 @@ def main():
                         with open(f"{source}/{name}", "wb") as file:
                             file.write(os.urandom(byte_count))
                     os.sync()
-                    title = kind.title if kind else "watch-sim and phone-sim"
+                    title = kind if isinstance(kind, str) else kind.title
                     try:
-                        seconds = (cross_peer(kind, folder, source, names) if kind
-                                   else cross_pair(options.binaries, folder, source, names))
+                        seconds = (cross_pair(options.binaries, folder, source, names, kind == PAIR_WITH_RECORD)
+                                   if isinstance(kind, str) else cross_peer(kind, folder, source, names))
                     except (RuntimeError, AssertionError) as problem:
                         print(f"SKIPPED: {title}, {size}: {problem}", file=sys.stderr)
                         continue
@@ -339,10 +346,12 @@ def main():
     print("| notes a second, median | " + " | ".join(SIZES) + " |\n|---" + "|--:" * len(SIZES) + "|")
     for title, sizes in medians.items():
         print(f"| {title} | " + " | ".join(f"{sizes[size]:.0f}" if size in sizes else "–" for size in SIZES) + " |")
-    pair = medians.pop("watch-sim and phone-sim", {})
+    pairs = {title: medians.pop(title, {}) for title in (PAIR, PAIR_WITH_RECORD)}
     best = {size: max((sizes.get(size, 0) for sizes in medians.values()), default=0) for size in SIZES}
-    print("| the pair, as a multiple of the best of the others | "
-          + " | ".join(f"{pair[size] / best[size]:.1f}" if pair.get(size) and best[size] else "–" for size in SIZES) + " |")
+    for title, pair in pairs.items():
+        print(f"| {title}, as a multiple of the best of the others | "
+              + " | ".join(f"{pair[size] / best[size]:.1f}" if pair.get(size) and best[size] else "–" for size in SIZES)
+              + " |")
     if options.json:
         with open(options.json, "w") as file:
             json.dump(rates, file, indent=2)
