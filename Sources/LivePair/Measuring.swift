@@ -78,6 +78,18 @@ package enum MeasuringDisk {
         return places.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 
+    /// Touches so much memory, if the machine has four times as much, and lets go of it. A virtual machine may have given back
+    /// to its host what nobody used for two seconds, and then the first one who writes to a page waits for the host.
+    package static func touchMemory(byteCount: Int) {
+        let pageByteCount = sysconf(Int32(_SC_PAGESIZE))
+        guard pageByteCount > 0, sysconf(Int32(_SC_PHYS_PAGES)) / 4 > byteCount / pageByteCount else { return }
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: pageByteCount)
+        for offset in stride(from: 0, to: byteCount, by: pageByteCount) {
+            memory.storeBytes(of: 1, toByteOffset: offset, as: UInt8.self)
+        }
+        memory.deallocate()
+    }
+
     package static func sleep(seconds: Double) { usleep(UInt32(seconds * 1e6)) }
     package static var processNumber: Int32 { getpid() }
 }

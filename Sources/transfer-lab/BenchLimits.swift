@@ -15,6 +15,8 @@ final class BenchLimits {
     private let bytes: [UInt8]
 
     static let kibibyte = 1_024
+    /// Of what a measurement writes, so many times as much memory is touched before it: which pages it gets is for the kernel.
+    static let touchedTimes = 10
     static let mebibyte = 1_024 * 1_024
 
     init(_ place: BenchPlace) {
@@ -179,6 +181,7 @@ final class BenchLimits {
         let acks = try disk.openRoot("\(path)/acks", create: false)
         for number in 0..<size.count { _ = try write(name(number), byteCount: size.byteCount, in: source) }
         try disk.syncAll(source)
+        MeasuringDisk.touchMemory(byteCount: Self.touchedTimes * size.count * size.byteCount)
         func read(_ name: FileName, in folder: borrowing OpenDirectory) throws {
             let file = try disk.open(name, in: folder)
             _ = try disk.readAll(file, at: 0, byteCount: size.byteCount)

@@ -100,8 +100,9 @@ final class BenchPair {
     }
 
     /// Takes what is recorded across. The phone runs already; the clock runs from the start of the watch to its end.
-    func cross(count: Int) throws -> Crossing {
+    func cross(count: Int, byteCount: Int = 0) throws -> Crossing {
         let phone = try phone()
+        try settle(byteCount: byteCount)
         let began = clock.now()
         let watch = try drainingWatch()
         let watchEnd = watch.end()
@@ -110,6 +111,14 @@ final class BenchPair {
         let phoneEnd = phone.stop()
         try check(count: count)
         return Crossing(seconds: seconds, watch: watchEnd, phone: phoneEnd)
+    }
+
+    /// What was recorded before is through, as the sources are of the plain hand-over, and the daemon that runs is idle.
+    private func settle(byteCount: Int) throws {
+        let disk = DiskFileSystem()
+        try disk.syncAll(try disk.openRoot("\(path)/watch/recordings", create: false))
+        MeasuringDisk.sleep(seconds: 0.3)
+        MeasuringDisk.touchMemory(byteCount: BenchLimits.touchedTimes * byteCount)
     }
 
     /// The same with `record` in it, into a pair that runs and is idle.

@@ -49,7 +49,7 @@ struct BenchRun {
         for size in NoteSize.all {
             let backlog = try BenchPair(try place.folder("pair"))
             try backlog.recordTones(size)
-            let crossing = try backlog.cross(count: size.count)
+            let crossing = try backlog.cross(count: size.count, byteCount: size.count * size.byteCount)
             figures.add(
                 Double(size.count) / crossing.seconds, .pair, "pair.cross.\(size.name)",
                 "backlog of \(size.count) notes of \(size.name), both daemons", "notes/s",
