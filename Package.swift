@@ -73,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "transfer-lab",
             dependencies: [
-                "WireContract", "Spooling", "LinkFaults", "WatchSide", "Scenarios", "Monitors", "Replay",
+                "WireContract", "Spooling", "LinkFaults", "WatchSide", "PhoneSide", "Scenarios", "Monitors", "Replay",
                 "PairInspection", "Simulation", "Soak", "CrashLab", "PlantedFaults", "LivePair", "DaemonRuntime",
             ], swiftSettings: strict),
 

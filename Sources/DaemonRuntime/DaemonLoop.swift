@@ -54,9 +54,13 @@ package final class DaemonLoop {
     private static let heldPatience = Duration.seconds(1)
     private static let heldRetry = Duration.milliseconds(50)
 
+    /// Twice what a batch, the folders and what else a daemon has open come to.
+    private static let descriptorCount: UInt64 = 1_024
+
     /// Make this first thing in `main`: it takes over the signals.
     package init(_ options: DaemonOptions) throws(EventLoopError) {
         self.options = options
+        PlatformCalls.allowDescriptors(Self.descriptorCount)
         loop = try EventLoop()
         if let parent = options.parent { loop.stop(without: parent) }
         history = DaemonHistory(side: options.side, isQuiet: options.isQuiet)

@@ -83,9 +83,9 @@ package final class EventLoop {
 
     /// Asks for news of a directory under a token of the caller's choice, instead of the one that had that token before.
     /// Works on the open directory, whatever its path leads to by now, and keeps nothing borrowed.
-    /// Where the kernel can tell them apart, only names of `interest` wake anybody.
+    /// Only names of `interest` are told.
     package func watch(
-        _ directory: borrowing OpenDirectory, as token: Int, for interest: Interest = .both
+        _ directory: borrowing OpenDirectory, as token: Int, for interest: Interest
     ) throws(EventLoopError) {
         unwatch(token)
         let id = try events.add(directory.handle.rawValue, for: interest, displayPath: directory.displayPath)

@@ -92,7 +92,7 @@ package final class LinkFollower {
         let end = path.lastIndex(of: "/")
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         guard let directory = try? DiskFileSystem().openRoot(folder, create: false) else { return }
-        try? loop.watch(directory, as: Self.token)
+        try? loop.watch(directory, as: Self.token, for: .both)
     }
 
     /// Takes news of that folder in.

@@ -20,6 +20,15 @@
         /// Content, length and (for a directory) names durable. `fsync` on Darwin only hands them to the drive;
         /// `F_FULLFSYNC` makes the drive keep them (fcntl(2)). A volume that does not know it (some network ones) says
         /// so without having tried, and then `fsync` is all there is.
+        /// Lets this process have as many open files as it may, up to `count`: a batch of notes is open at a time, and the usual
+        /// limit here is 256 (`launchctl limit maxfiles`).
+        static func allowDescriptors(_ count: UInt64) {
+            var limit = rlimit()
+            guard getrlimit(RLIMIT_NOFILE, &limit) == 0, limit.rlim_cur < count else { return }
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
+            _ = setrlimit(RLIMIT_NOFILE, &limit)
+        }
+
         static func sync(_ descriptor: Int32) -> CallResult {
             switch SystemCall.once({ fcntl(descriptor, F_FULLFSYNC) }) {
             case .failure(errno: ENOTSUP), .failure(errno: EINVAL), .failure(errno: ENOTTY):

@@ -39,6 +39,16 @@
         }
 
         /// Content, length and (for a directory) names durable.
+        /// Lets this process have as many open files as it may, up to `count`: a batch of notes is open at a time.
+        static func allowDescriptors(_ count: UInt64) {
+            var limit = rlimit()
+            guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < count else {
+                return
+            }
+            limit.rlim_cur = min(limit.rlim_max, rlim_t(count))
+            _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        }
+
         static func sync(_ descriptor: Int32) -> CallResult {
             SystemCall.once { fsync(descriptor) }
         }

@@ -22,6 +22,8 @@ package struct PhoneSettings: Hashable, Sendable {
 package final class PhoneEngine: Engine, LinkFollowing {
     package static let batchCount = 256
     static let batchByteCount: UInt64 = 64 * 1_024 * 1_024
+    /// Read together, and a stop is answered behind it: some ten milliseconds' work.
+    static let verifyByteCount: UInt64 = 16 * 1_024 * 1_024
 
     let surroundings: Surroundings
     let settings: PhoneSettings
@@ -64,8 +66,10 @@ package final class PhoneEngine: Engine, LinkFollowing {
     /// Names whose refusal was reported. Bounded.
     var reported: Set<FileName> = []
     private var troubles = ToldTroubles()
-    /// A call failed since the last full look began.
-    private var hasFailed = false
+    /// When a call failed last.
+    private var lastFailure = Moment.zero
+    /// Twice the longest pause between two tries.
+    private static let quietSeconds = 60
     /// When to try again to open the spool, while it is not open.
     private var spoolRetryAt = Moment.zero
     private var spoolPause = RefusalPause()
@@ -112,8 +116,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
         carrier = SliceCarrier(fileSystem: fileSystem, shouldStop: surroundings.shouldStop)
         node = PhoneNode(firstRetryWait: .seconds(EngineTiming.refusedSeconds))
         ackForm = AckForm(version: settings.ackVersion)
-        // Before the start number, which is a durable write: a spool that another process holds, or whose disk is full, costs
-        // none, however often it is tried.
+        // Before the start number, which is a durable write: a spool that another process holds, or that cannot be opened,
+        // costs none, however often it is tried.
         let end = try Self.openEnd(at: spoolPath, surroundings)
         do throws(FileSystemError) {
             inbox = try fileSystem.openOurDirectory("inbox", in: home.directory, create: true)
@@ -207,7 +211,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     /// A call failed and will be tried again. Told once, until all has gone well from one full look to the next.
     func reportFailure(_ error: FileSystemError, id: ULID? = nil, name: FileName? = nil) {
-        hasFailed = true
+        lastFailure = now
         guard troubles.isNew(error, of: id?.description ?? name?.description) else { return }
         report(.init(.failed, id: id, name: name, detail: error.description))
     }
@@ -240,8 +244,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
         openLink()
         if now >= nextRescan {
             nextRescan = now + .seconds(EngineTiming.rescanSeconds)
-            if isUntroubled, !hasFailed { troubles.clear() }
-            hasFailed = false
+            // Longer than any wait for another try: whatever was told has gone well since.
+            if lastFailure + .seconds(Self.quietSeconds) <= now { troubles.clear() }
             looks = Looks()
             lookFailed = false
             tidyStaging()
@@ -302,7 +306,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         } catch let error as FolderError {
             spoolRetryAt = now + spoolPause.next()
             if case .disk(let inner) = error { return reportFailure(inner) }
-            hasFailed = true
+            lastFailure = now
             if troubles.isNew(error.description) { report(.init(.failed, detail: error.description)) }
         } catch let error as FileSystemError {
             reportFailure(error)
@@ -348,29 +352,28 @@ package final class PhoneEngine: Engine, LinkFollowing {
         }
     }
 
-    /// All but ingests and acks, which are gathered. What is to be verified is read together; as much of it at most as makes a
-    /// batch, because each holds a file open.
+    /// All but ingests and acks, which are gathered. What is to be verified is read together: no more notes than make a batch,
+    /// because each holds a file open, and no more bytes than are read at once.
     func carryOutWaiting() {
         repeat {
             while canCarryOut, let directive = directives.next() {
                 carryOut(directive)
                 if surroundings.shouldStop() { return }
             }
-            let keys = directives.verifies
-            directives.verifies = []
-            verify(keys)
+            verify(directives.takeVerifies())
             if surroundings.shouldStop() { return }
         } while canCarryOut
     }
 
     private var canCarryOut: Bool {
         directives.hasWaiting && directives.ingests.count + directives.verifies.count < Self.batchCount
+            && directives.verifyByteCount < Self.verifyByteCount
     }
 
     private func carryOut(_ directive: PhoneDirective) {
         switch directive {
         case .stage(let key): stage(key)
-        case .verify(let key): directives.verifies.append(key)
+        case .verify(let key): directives.verify(key, byteCount: staged[key]?.content.byteCount ?? 0)
         case .probe(let key): probe(key)
         case .ingest(let key, let replacing, let adopting):
             directives.ingests.append(IngestOrder(key: key, replacing: replacing, adopting: adopting))
@@ -392,21 +395,39 @@ struct DirectiveQueue {
     /// In order; taken from the front by index, so that a long queue is not moved about.
     var waiting: [PhoneDirective] = []
     private var taken = 0
-    var verifies: [DeliveryKey] = []
+    /// To be verified together, and how many bytes they have.
+    private(set) var verifies: [DeliveryKey] = []
+    private(set) var verifyByteCount: UInt64 = 0
     var ingests: [IngestOrder] = []
     var acks: [AckOrder] = []
 
     var isEmpty: Bool { !hasWaiting && verifies.isEmpty && ingests.isEmpty && acks.isEmpty }
     var hasWaiting: Bool { taken < waiting.count }
+    /// Carried out or not.
+    var keptCount: Int { waiting.count + verifies.count + ingests.count + acks.count }
 
     mutating func next() -> PhoneDirective? {
-        guard hasWaiting else {
+        guard hasWaiting else { return nil }
+        let directive = waiting[taken]
+        taken += 1
+        if !hasWaiting {
             waiting.removeAll(keepingCapacity: true)
             taken = 0
-            return nil
         }
-        defer { taken += 1 }
-        return waiting[taken]
+        return directive
+    }
+
+    mutating func verify(_ key: DeliveryKey, byteCount: UInt64) {
+        verifies.append(key)
+        verifyByteCount += byteCount
+    }
+
+    mutating func takeVerifies() -> [DeliveryKey] {
+        defer {
+            verifies = []
+            verifyByteCount = 0
+        }
+        return verifies
     }
 }
 

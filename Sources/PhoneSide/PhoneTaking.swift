@@ -18,7 +18,7 @@ extension PhoneEngine {
     /// Takes what is next in the queue, as much as makes one batch.
     func takeBatch() {
         guard let spool else {
-            // There is none, or it cannot be opened; `openSpool` asks for a look when it is back.
+            // There is none, or it cannot be opened; `lookAtSpool` asks for a look when it is back.
             looks.queue = false
             return
         }
@@ -264,8 +264,8 @@ extension PhoneEngine {
         // Whether a copy that came before is of any use is known only when it was verified.
         if node.knows(key) {
             carryOutWaiting()
-            if directives.hasWaiting {
-                // Not yet: a batch is full. It lies in the inbox and is looked at again.
+            if directives.hasWaiting || !directives.verifies.isEmpty {
+                // Not yet: a batch is full, or a stop was asked for. It lies in the inbox and is looked at again.
                 looks.inbox = true
                 return
             }

@@ -90,7 +90,8 @@ package protocol Engine: AnyObject {
     /// Grows whenever the directories behind the places changed (a spool that came back): then ask anew.
     var placesGeneration: Int { get }
 
-    /// Calls `body` for each directory of which news is wanted, and of what. More may be told.
+    /// Calls `body` for each directory of which news is wanted, and of what. Names that are told are of that kind; whoever
+    /// cannot tell the kinds apart says `rescan`.
     func forEachPlace(_ body: (Place, Interest, borrowing OpenDirectory) -> Void)
 
     /// Takes news in; acts on it at the next `step`.

@@ -1,7 +1,7 @@
 /// Troubles that were told already. What was said once need not be said again: a disk that stays full would fill the
 /// journal, a line at each try, and hide what else happens.
 ///
-/// Bounded: behind the bound they are kept silent.
+/// Bounded: behind the bound those of one recording or name are kept silent.
 package struct ToldTroubles {
     private struct Trouble: Hashable {
         var text: String
@@ -22,7 +22,7 @@ package struct ToldTroubles {
 
     /// `text` must be the same at each try: without the name of a temporary.
     package mutating func isNew(_ text: String, of subject: String? = nil) -> Bool {
-        guard told.count < Self.most else { return false }
+        guard told.count < (subject == nil ? 2 : 1) * Self.most else { return false }
         return told.insert(Trouble(text: text, subject: subject)).inserted
     }
 

@@ -104,7 +104,7 @@ final class BenchLimits {
             let clock = MonotonicClock()
             guard let folder = try? disk.openRoot(path, create: false) else { return state.give(nil) }
             if index == 0 {
-                guard let loop = try? EventLoop(), (try? loop.watch(folder, as: 0)) != nil else {
+                guard let loop = try? EventLoop(), (try? loop.watch(folder, as: 0, for: .both)) != nil else {
                     return state.give(nil)
                 }
                 state.isListening = true

@@ -195,7 +195,7 @@ final class BenchPair {
         let disk = DiskFileSystem()
         let recordings = try disk.openRoot("\(path)/watch/recordings", create: false)
         let loop = try EventLoop()
-        try loop.watch(recordings, as: 0)
+        try loop.watch(recordings, as: 0, for: .both)
         let recorder = try inProcessRecorder(disk)
         guard let tone = ToneWAV(durationSeconds: Double(size.byteCount - 44) / 16_000, frequencyHertz: 440) else {
             preconditionFailure("a tone of \(size.name)")

@@ -34,8 +34,8 @@ import Testing
             let first = try disk.openDirectory("a", in: root, create: true)
             let second = try disk.openDirectory("b", in: root, create: true)
             let loop = try EventLoop()
-            try loop.watch(second, as: 9)
-            try loop.watch(first, as: 2)
+            try loop.watch(second, as: 9, for: .both)
+            try loop.watch(first, as: 2, for: .both)
             _ = try disk.create("being-written", in: first)
             #expect(loop.wait(until: .zero).changes == [])
 
@@ -61,7 +61,7 @@ import Testing
             let loop = try EventLoop()
             do {
                 let directory = try disk.openDirectory("a", in: root, create: true)
-                try loop.watch(directory, as: 1)
+                try loop.watch(directory, as: 1, for: .both)
             }
             try disk.publish("a", in: root, as: "moved", in: root)
             #expect(loop.wait(until: clock.now() + soon).changes == [DirectoryChange(token: 1, news: .rescan)])
@@ -76,7 +76,7 @@ import Testing
             let temporary = try disk.openDirectory("tmp", in: root, create: true)
             let directory = try disk.openDirectory("a", in: root, create: true)
             let loop = try EventLoop(nameLimit: 3)
-            try loop.watch(directory, as: 1)
+            try loop.watch(directory, as: 1, for: .both)
             for name: FileName in ["1", "2", "3"] { try put(name, in: directory, from: temporary) }
             #expect(
                 loop.wait(until: clock.now() + soon).changes == [
@@ -97,8 +97,8 @@ import Testing
             let quiet = try disk.openDirectory("b", in: root, create: true)
             // No limit of our own, so that what is seen is the kernel's.
             let loop = try EventLoop(nameLimit: .max)
-            try loop.watch(busy, as: 1)
-            try loop.watch(quiet, as: 2)
+            try loop.watch(busy, as: 1, for: .both)
+            try loop.watch(quiet, as: 2, for: .both)
             _ = try disk.create("x", in: busy)
             for _ in 0..<(bound / 4 + 10) {
                 try disk.publish("x", in: busy, as: "y", in: busy)
@@ -116,15 +116,15 @@ import Testing
             let first = try disk.openDirectory("a", in: root, create: true)
             let second = try disk.openDirectory("b", in: root, create: true)
             let loop = try EventLoop()
-            try loop.watch(first, as: 1)
-            try loop.watch(second, as: 2)
+            try loop.watch(first, as: 1, for: .both)
+            try loop.watch(second, as: 2, for: .both)
             try #require(rmdir(folder.file("a")) == 0)
             // A look without waiting: a wait of a minute would find it out by itself.
             #expect(loop.wait(until: .zero).changes == [DirectoryChange(token: 1, news: .rescan)])
             // The name comes back with another inode; watching it under the same token works, the old one is told off.
-            #expect(throws: EventLoopError.self) { try loop.watch(first, as: 1) }
+            #expect(throws: EventLoopError.self) { try loop.watch(first, as: 1, for: .both) }
             let again = try disk.openDirectory("a", in: root, create: true)
-            try loop.watch(again, as: 1)
+            try loop.watch(again, as: 1, for: .both)
             let temporary = try disk.openDirectory("tmp", in: root, create: true)
             try put("n", in: again, from: temporary)
             #expect(loop.wait(until: clock.now() + soon).changes == [DirectoryChange(token: 1, news: .names(["n"]))])
@@ -137,9 +137,9 @@ import Testing
             let inner = try disk.openDirectory("inner", in: outer, create: true)
             let temporary = try disk.openDirectory("tmp", in: root, create: true)
             let loop = try EventLoop()
-            try loop.watch(inner, as: 1)
-            try loop.watch(outer, as: 2)
-            try loop.watch(outer, as: 3)
+            try loop.watch(inner, as: 1, for: .both)
+            try loop.watch(outer, as: 2, for: .both)
+            try loop.watch(outer, as: 3, for: .both)
             try put("n", in: outer, from: temporary)
             let told = [2, 3].map { DirectoryChange(token: $0, news: .names(["n"])) }
             #expect(loop.wait(until: clock.now() + soon).changes == told)
@@ -168,7 +168,7 @@ import Testing
             let directory = try disk.openDirectory("a", in: root, create: true)
             _ = try disk.create("x", in: root)
             let loop = try EventLoop()
-            try loop.watch(directory, as: 1)
+            try loop.watch(directory, as: 1, for: .both)
             let path = folder.path
             Thread.detachNewThread {
                 usleep(20_000)

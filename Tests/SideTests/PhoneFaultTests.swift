@@ -293,6 +293,15 @@ struct PhoneFaultTests {
         #expect(most < PhoneEngine.batchCount + 40, "\(most)")
     }
 
+    @Test("a daemon that takes notes for weeks keeps nothing of what it has done")
+    func directivesAreForgotten() throws {
+        let world = try PhoneWorld.started()
+        for number in 1...40 { try world.deliver(PhoneNote(number)) }
+        world.hearAndRun(seconds: 5)
+        #expect(world.acks().count == 40)
+        #expect(world.engine?.directives.keptCount == 0)
+    }
+
     @Test("one staged file cannot be read for ever (a bad sector): the resend takes its place")
     func badSector() throws {
         let world = try PhoneWorld.started()

@@ -181,8 +181,8 @@ struct PhoneOnceTests {
         world.instrument.injections = []
         world.run(seconds: 31)
         #expect(world.endFaults([note]) == [])
-        // All went well from one full look to the next; when it happens again, that is news.
-        world.run(seconds: 20)
+        // All went well for longer than any wait; when it happens again, that is news.
+        world.run(seconds: 80)
         world.instrument.injections = locked
         try world.deliver(PhoneNote(2))
         world.hearAndRun(seconds: 300)
