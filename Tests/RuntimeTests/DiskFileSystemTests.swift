@@ -32,6 +32,24 @@ import Testing
         #expect(failure { try disk.publish("a", in: root, as: "again", in: other) }?.reason == .notFound)
     }
 
+    @Test("checksums of many files on several threads are those of one after the other, each with its own file")
+    func checksumsTogether() throws {
+        let root = try disk.openRoot(folder.path, create: false)
+        let bodies = try (0..<9).map { number in
+            let file = try disk.create(FileName("\(number)")!, in: root)
+            // Some end within a slice, some span several.
+            let byteCount = 100_000 + number * 150_001
+            try disk.writeAll(file, at: 0, (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) })
+            // One is shorter than is asked for.
+            return FileBody(FileBox(file), byteCount: UInt64(byteCount + (number == 4 ? 1 : 0)))
+        }
+        let carrier = SliceCarrier(fileSystem: disk, shouldStop: { false })
+        let together = try disk.checksumsEach(bodies, by: carrier).map { try $0.get() }
+        #expect(together == (try bodies.map { try carrier.result(of: $0).get() }))
+        #expect(together[4] == nil && Set(together.compactMap { $0 }).count == 8)
+        #expect(disk.checksumsEach([], by: carrier).isEmpty)
+    }
+
     @Test("publish does not replace a dangling link either, and create calls it taken")
     func danglingLink() throws {
         let root = try disk.openRoot(folder.path, create: false)

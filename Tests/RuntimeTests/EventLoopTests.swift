@@ -54,6 +54,30 @@ import Testing
             #expect(loop.wait(until: .zero) == Wakeups(stop: nil, changes: [], deadlinePassed: true))
         }
 
+        @Test("who waits for what comes hears of nothing that goes, and the other way round")
+        func interests() throws {
+            let root = try disk.openRoot(folder.path, create: false)
+            let temporary = try disk.openDirectory("tmp", in: root, create: true)
+            let first = try disk.openDirectory("a", in: root, create: true)
+            let second = try disk.openDirectory("b", in: root, create: true)
+            let loop = try EventLoop()
+            try loop.watch(first, as: 1, for: .arrivals)
+            try loop.watch(second, as: 2, for: .departures)
+            // The parent of both is told of more by the kernel, and passes on what it was asked for.
+            try loop.watch(root, as: 3, for: .arrivals)
+            try put("x", in: first, from: temporary)
+            try put("y", in: second, from: temporary)
+            try disk.unlink("x", in: first)
+            try disk.publish("y", in: second, as: "z", in: root)
+            try disk.unlink("z", in: root)
+            #expect(
+                loop.wait(until: clock.now() + soon).changes == [
+                    DirectoryChange(token: 1, news: .names(["x"])),
+                    DirectoryChange(token: 2, news: .names(["y"])),
+                    DirectoryChange(token: 3, news: .names(["z"])),
+                ])
+        }
+
         @Test("the directory is watched, not its path, and also after its handle was closed")
         func pathFree() throws {
             let root = try disk.openRoot(folder.path, create: false)
