@@ -209,7 +209,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
 
     func report(_ event: PairEvent) { surroundings.history.record(event) }
 
-    /// A call failed and will be tried again. Told once, until all has gone well from one full look to the next.
+    /// A call failed and will be tried again. Told once, until none has failed for `quietSeconds`.
     func reportFailure(_ error: FileSystemError, id: ULID? = nil, name: FileName? = nil) {
         lastFailure = now
         guard troubles.isNew(error, of: id?.description ?? name?.description) else { return }
@@ -271,11 +271,9 @@ package final class PhoneEngine: Engine, LinkFollowing {
         return [waitsForLook ? nextRescan : nil, node.nextDeadline, linkOpensAt, opening].compactMap { $0 }.min()
     }
 
-    package var isDrained: Bool { node.isIdle && !linkHolds && isUntroubled }
-
-    /// Nothing waits for another try.
-    private var isUntroubled: Bool {
-        node.nextDeadline == nil && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
+    /// Not asked for the node's deadline: a timer of what is done already may still run.
+    package var isDrained: Bool {
+        node.isIdle && !linkHolds && !isLooking && !lookFailed && !isStagingUntidy && postponed.isEmpty
             && directives.isEmpty && (spool != nil || spoolPath == nil)
     }
 

@@ -36,7 +36,7 @@ package enum WatchEvent: Hashable, Sendable {
     case entryFound(EntryName)
     case enqueued(ULID, EntryName)
     /// The spool takes nothing at present, or the daemon stops: it stays due, and nothing is sent before `until`, or before
-    /// something else has left the spool or the watch.
+    /// an entry has left the spool or an ack has deleted a recording.
     case enqueuePostponed(ULID, until: Moment)
     /// The recording does not match its own checksums. It is kept, and tried again after the longest wait.
     case recordingAltered(ULID)

@@ -322,6 +322,24 @@ struct PhoneFaultTests {
         #expect(world.endFaults([note]) == [])
     }
 
+    @Test("an ack that failed is written for a resend, and from then on nothing is owed")
+    func drainedBehindAResend() throws {
+        let world = try PhoneWorld.started()
+        let note = PhoneNote(1)
+        world.instrument.injections = [
+            Injection(
+                .every { operation, paths in operation == .create && paths[0].contains("to-watch") }, .fail(.noSpace))
+        ]
+        try world.deliver(note)
+        world.hearAndRun(seconds: 100)
+        #expect(world.engine?.isDrained == false)
+        world.instrument.injections = []
+        try world.deliver(note, attempt: 2)
+        world.hearAndRun(seconds: 1)
+        #expect(world.acks().count == 1)
+        #expect(world.engine?.isDrained == true, "the next try of the failed one is due for nobody")
+    }
+
     @Test("an ack that cannot be written is owed until it can, with waits that grow to half a minute")
     func ackRetries() throws {
         let world = try PhoneWorld.started()
