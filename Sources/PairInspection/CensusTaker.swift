@@ -69,11 +69,20 @@ package struct CensusTaker {
         for (name, _, directory) in try names(in: spool, "to-watch") {
             guard let entry = EntryName(name), entry.kind == .ack else { continue }
             guard let own = try opened(name, in: directory) else { continue }
-            guard
-                case .envelope(let envelope) = try fileSystem.inspect(
-                    own.file, byteCount: own.byteCount, expecting: .ack)
+            guard case .acks(let acks) = try fileSystem.inspectAcks(own.file, byteCount: own.byteCount)
             else { continue }
-            census.acks.append(.init(id: entry.id, pairing: envelope.seal.pairing))
+            for (index, ack) in acks.enumerated() {
+                // The first is who the name says that it is, whatever this build makes of the dictionary.
+                guard let id = index == 0 ? entry.id : Self.ackID(ack) else { continue }
+                census.acks.append(.init(id: id, pairing: ack.seal.pairing))
+            }
+        }
+    }
+
+    private static func ackID(_ ack: Envelope) -> ULID? {
+        switch IngestAck.read(ack.dictionary, understands: .max) {
+        case .understood(_, let id, _): id
+        case .waits(_, let id): id
         }
     }
 

@@ -17,30 +17,47 @@ extension PhoneEngine {
             report(.init(.acked, phase: .intends, id: order.id, pairing: order.pairing, attempt: order.attempt))
         }
         surroundings.history.commit()
+        var due: [AckOrder] = []
         for order in orders {
-            guard let spool, order.pairing == pairing else {
+            if spool != nil, order.pairing == pairing {
+                due.append(order)
+            } else {
                 // It came over another spool. Its ack belongs there: when that watch sends again over its own.
                 report(.init(.failed, id: order.id, detail: "no ack: it came over another pairing (\(order.pairing))"))
                 tell(.acked(order.id))
-                continue
             }
-            do throws(FileSystemError) {
-                let entry = try writeAck(order, to: spool)
-                report(
-                    .init(
-                        .acked, id: order.id, name: entry.fileName, pairing: order.pairing, attempt: order.attempt))
-                if let failure = reportedFailure(of: entry) {
-                    report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
-                    failedAcks.insert(order.id)
-                    tell(.ackTransferFailed(order.id))
-                } else {
-                    failedAcks.remove(order.id)
-                    tell(.acked(order.id))
-                }
-            } catch {
-                reportFailure(error, id: order.id)
-                tell(.ackFailed(order.id))
-            }
+        }
+        // A link that does something to acks decides about each, so each is a transfer of its own.
+        let mostTogether = conditions.plan.toWatch.isClean ? AckFile.mostAcks : 1
+        var rest = due[...]
+        while let first = rest.first {
+            let together = rest.prefix(mostTogether).prefix { $0.attempt == first.attempt }
+            rest = rest.dropFirst(together.count)
+            writeTogether(together, first)
+        }
+    }
+
+    /// One file of acks, which differ in their ids alone.
+    private func writeTogether(_ orders: ArraySlice<AckOrder>, _ first: AckOrder) {
+        guard let spool else { return }
+        do throws(FileSystemError) {
+            let entry = try write(orders, first, to: spool)
+            for order in orders { written(order, as: entry.carrying(order.id)) }
+        } catch {
+            reportFailure(error, id: first.id)
+            for order in orders { tell(.ackFailed(order.id)) }
+        }
+    }
+
+    private func written(_ order: AckOrder, as entry: EntryName) {
+        report(.init(.acked, id: order.id, name: entry.fileName, pairing: order.pairing, attempt: order.attempt))
+        if let failure = reportedFailure(of: entry) {
+            report(.init(.failed, id: order.id, detail: "the ack's transfer failed: \(failure)"))
+            failedAcks.insert(order.id)
+            tell(.ackTransferFailed(order.id))
+        } else {
+            failedAcks.remove(order.id)
+            tell(.acked(order.id))
         }
     }
 
@@ -76,18 +93,26 @@ extension PhoneEngine {
         }
     }
 
-    private func writeAck(_ order: AckOrder, to spool: SpoolEnd) throws(FileSystemError) -> EntryName {
-        let dictionaryBytes = ackForm.dictionaryBytes(of: order.id)
-        let seal = Seal(
-            kind: .ack, bodyByteCount: 0, bodyChecksums: .ofNothing, dictionary: dictionaryBytes,
-            pairing: order.pairing,
-            fileExtension: .none)
+    private func write(
+        _ orders: ArraySlice<AckOrder>, _ first: AckOrder, to spool: SpoolEnd
+    ) throws(FileSystemError) -> EntryName {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(orders.count * (ackForm.byteCount + Seal.byteCount))
+        for order in orders {
+            let dictionaryBytes = ackForm.dictionaryBytes(of: order.id)
+            let seal = Seal(
+                kind: .ack, bodyByteCount: 0, bodyChecksums: .ofNothing, dictionary: dictionaryBytes,
+                pairing: order.pairing, fileExtension: .none)
+            bytes += dictionaryBytes
+            bytes += seal.bytes
+        }
+        precondition(UInt64(bytes.count) <= AckFile.largestByteCount, "an ack is short: \(bytes.count) bytes")
         // A name that exists was planted: every number is handed out once. Take the next.
         for _ in 0..<8 {
             let entry = ackNamer.next(
-                id: order.id, attempt: order.attempt, nonce: UInt32(truncatingIfNeeded: surroundings.random()))
+                id: first.id, attempt: first.attempt, nonce: UInt32(truncatingIfNeeded: surroundings.random()))
             do {
-                try publishAck(dictionaryBytes + seal.bytes, as: entry.fileName, in: spool)
+                try publishAck(bytes, as: entry.fileName, in: spool)
                 return entry
             } catch  where error.reason == .exists {
                 continue
@@ -130,6 +155,8 @@ struct AckForm {
         bytes = list
         idPlace = start..<start + spelling.count
     }
+
+    var byteCount: Int { bytes.count }
 
     func dictionaryBytes(of id: ULID) -> [UInt8] {
         var copy = bytes

@@ -5,7 +5,8 @@ package import WireContract
 // Two files cannot be renamed together, so everything that belongs to a note stands in one: first the audio bytes as they
 // were recorded, then the dictionary as a binary property list, then a seal of fixed size that says how long both are and
 // what their checksums are. It is sealed once, when it is recorded; enqueueing is a plain copy of it; the phone cuts
-// dictionary and seal off when it ingests, and what is left is the original file. An ack is an envelope without a body.
+// dictionary and seal off when it ingests, and what is left is the original file.
+// An ack is an envelope without a body; several may stand in one file, see `AckFile`.
 //
 //     body            bodyByteCount bytes
 //     dictionary      dictionaryByteCount bytes, at most 65,536
@@ -91,7 +92,13 @@ package struct Seal: Hashable, Sendable {
 
     /// Reads the last bytes of a file of `fileByteCount` bytes.
     package init(_ bytes: ArraySlice<UInt8>, fileByteCount: UInt64) throws(EnvelopeFault) {
-        guard fileByteCount > 0 else { throw .empty }
+        try self.init(bytes, atMost: fileByteCount)
+        guard envelopeByteCount == fileByteCount else { throw .wrongLength }
+    }
+
+    /// Reads the last bytes of an envelope that ends `byteCount` bytes behind the beginning of its file.
+    init(_ bytes: ArraySlice<UInt8>, atMost byteCount: UInt64) throws(EnvelopeFault) {
+        guard byteCount > 0 else { throw .empty }
         guard bytes.count == Seal.byteCount, bytes.suffix(8).elementsEqual(Seal.magic) else { throw .noSeal }
         var reader = BigEndianReader(bytes)
         bodyByteCount = reader.next()
@@ -115,7 +122,7 @@ package struct Seal: Hashable, Sendable {
         guard let fileExtension = FileExtension(packed: extensionWord) else { throw .badExtension }
         self.fileExtension = fileExtension
         guard dictionaryByteCount <= UInt32(TransferLimit.dictionaryByteCount) else { throw .dictionaryTooLarge }
-        guard envelopeByteCount == fileByteCount else { throw .wrongLength }
+        guard let envelopeByteCount, envelopeByteCount <= byteCount else { throw .wrongLength }
     }
 }
 
@@ -194,18 +201,25 @@ extension FileSystem {
         } else {
             dictionaryBytes = try readAll(file, at: seal.bodyByteCount, byteCount: Int(seal.dictionaryByteCount))
         }
-        return Self.judge(seal: seal, dictionaryBytes: dictionaryBytes)
+        return Inspection(seal, dictionaryBytes)
     }
+}
 
-    private static func judge(seal: Seal, dictionaryBytes: [UInt8]) -> Inspection {
-        guard Checksums(of: dictionaryBytes) == seal.dictionaryChecksums else { return .faulty(.dictionaryAltered) }
+extension Inspection {
+    /// `seal` was checked; the dictionary is judged by it.
+    init(_ seal: Seal, _ dictionaryBytes: [UInt8]) {
+        guard Checksums(of: dictionaryBytes) == seal.dictionaryChecksums else {
+            self = .faulty(.dictionaryAltered)
+            return
+        }
         do {
             guard case .dictionary(let dictionary) = try BinaryPropertyList.decode(dictionaryBytes) else {
-                return .faulty(.malformedDictionary("not a dictionary"))
+                self = .faulty(.malformedDictionary("not a dictionary"))
+                return
             }
-            return .envelope(Envelope(seal: seal, dictionaryBytes: dictionaryBytes, dictionary: dictionary))
+            self = .envelope(Envelope(seal: seal, dictionaryBytes: dictionaryBytes, dictionary: dictionary))
         } catch {
-            return .faulty(.malformedDictionary("\(error)"))
+            self = .faulty(.malformedDictionary("\(error)"))
         }
     }
 }

@@ -5,7 +5,7 @@ package import WireContract
 //
 //     recordings/   <ULID>.note                                        a sealed recording
 //     to-phone/     <start>-<counter>-<nonce>-<ULID>-<try>.note        an entry
-//     to-watch/     <start>-<counter>-<nonce>-<ULID>-<try>.ack         an ack
+//     to-watch/     <start>-<counter>-<nonce>-<ULID>-<try>.ack         an ack, and those behind it in its file
 //     staging/      <ULID or checksums>-<crc>-<crc>-<pairing>.note     a delivery that the phone has moved out of its inbox
 //     anywhere      <name>.part                                        being written; locked by its writer
 //
@@ -89,6 +89,11 @@ package struct EntryName: Hashable, Comparable, Sendable, CustomStringConvertibl
     // What stands in every name; the fields are written over it. A transfer's name is made several times on its way.
     private static let noteForm = Array("0000000000-0000000000-00000000-00000000000000000000000000-00000.note".utf8)
     private static let ackForm = Array("0000000000-0000000000-00000000-00000000000000000000000000-00000.ack".utf8)
+
+    /// The transfer of another ack in this one's file: everything is the same but the id.
+    package func carrying(_ id: ULID) -> EntryName {
+        EntryName(kind: kind, start: start, counter: counter, nonce: nonce, id: id, attempt: attempt)
+    }
 
     /// The order of names in the spool.
     package static func < (left: EntryName, right: EntryName) -> Bool {

@@ -8,7 +8,8 @@ import WireContract
 
 /// What one name in `to-watch` turned out to be.
 enum AckReading {
-    case ack(ULID)
+    /// In the order in which they were written; at least one.
+    case acks([ULID])
     case setAside(QuarantineReason, ULID?)
     case refused(Refusal)
     case gone
@@ -155,9 +156,9 @@ final class AckStore {
     func read(_ name: FileName, in toWatch: borrowing OpenDirectory, pairing: PairingID) -> AckReading {
         do throws(FileSystemError) {
             let own = try fileSystem.openOurs(name, in: toWatch)
-            switch try fileSystem.inspect(own.file, byteCount: own.byteCount, expecting: .ack) {
+            switch try fileSystem.inspectAcks(own.file, byteCount: own.byteCount) {
             case .faulty(let fault): return .setAside(QuarantineReason(fault), nil)
-            case .envelope(let envelope): return judge(envelope, pairing)
+            case .acks(let envelopes): return judge(envelopes, pairing)
             }
         } catch {
             switch error.reason {
@@ -172,13 +173,17 @@ final class AckStore {
         }
     }
 
-    private func judge(_ envelope: Envelope, _ pairing: PairingID) -> AckReading {
-        // An ack has no body. With one it is no ack that a build of ours writes.
-        guard envelope.seal.bodyByteCount == 0 else { return .setAside(QuarantineReason(.wrongLength), nil) }
-        guard envelope.seal.pairing == pairing else { return .foreign(envelope.seal.pairing) }
-        switch IngestAck.read(envelope.dictionary, understands: understands) {
-        case .understood(_, let id, _): return .ack(id)
-        case .waits(_, let id): return .setAside(.unknownAck, id)
+    /// A file is taken whole or not at all: one phone wrote it, over one pairing and in one version.
+    private func judge(_ envelopes: [Envelope], _ pairing: PairingID) -> AckReading {
+        var ids: [ULID] = []
+        ids.reserveCapacity(envelopes.count)
+        for envelope in envelopes {
+            guard envelope.seal.pairing == pairing else { return .foreign(envelope.seal.pairing) }
+            switch IngestAck.read(envelope.dictionary, understands: understands) {
+            case .understood(_, let id, _): ids.append(id)
+            case .waits(_, let id): return .setAside(.unknownAck, id)
+            }
         }
+        return .acks(ids)
     }
 }

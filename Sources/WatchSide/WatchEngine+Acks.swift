@@ -36,65 +36,87 @@ extension WatchEngine {
         return true
     }
 
+    /// A file of acks that count, and the pairing that they came over.
     private struct Arrival {
         let name: FileName
-        let id: ULID
+        let ids: [ULID]
+        let pairing: PairingID
     }
 
-    /// An ack that counts, and the pairing that it came over.
-    private struct Ack {
-        let id: ULID
-        let pairing: PairingID
+    /// Acks that are acted on together.
+    private struct AckBatch {
+        var arrivals: [Arrival] = []
+        var ackCount = 0
+        var directives: [WatchDirective] = []
+        // Looked up only: over which pairing an ack came, and whose ack did not do its work, so that its file stays.
+        var pairings: [ULID: PairingID] = [:]
+        var kept: Set<ULID> = []
     }
 
     /// Whether anything has to be tried again.
     private func act(
-        on batch: [EntryName], _ spool: SpoolEnd, at now: Moment
+        on names: [EntryName], _ spool: SpoolEnd, at now: Moment
     ) throws(FileSystemError) -> Bool {
         var isTroubled = false
-        var arrivals: [Arrival] = []
-        // Looked up only.
-        var pairings: [ULID: PairingID] = [:]
-        var directives: [WatchDirective] = []
-        for name in try admitted(batch, spool, at: now) {
-            guard let ack = judge(name, spool, at: now, &isTroubled) else { continue }
-            let id = ack.id
+        var batch = AckBatch()
+        for name in try admitted(names, spool, at: now) {
+            guard let arrival = judge(name, spool, at: now, &isTroubled) else { continue }
+            receive(arrival, into: &batch, at: now)
+            guard batch.ackCount >= Self.batchCount else { continue }
+            if try delete(&batch, spool, at: now) { isTroubled = true }
+            batch = AckBatch()
+            // The next start meets what is left.
+            if surroundings.shouldStop() { return isTroubled }
+        }
+        return try delete(&batch, spool, at: now) || isTroubled
+    }
+
+    private func receive(_ arrival: Arrival, into batch: inout AckBatch, at now: Moment) {
+        let entry = EntryName(arrival.name)
+        for id in arrival.ids {
             do throws(FileSystemError) {
                 try meet(id, at: now)
             } catch {
                 // Whether the recording is there is not known, so nothing is done because of this ack yet.
                 trouble(.acks, error, id: id, at: now)
-                isTroubled = true
+                batch.kept.insert(id)
                 continue
             }
-            record(PairEvent(.ackReceived, id: id, name: name, pairing: ack.pairing))
-            pairings[id] = ack.pairing
-            node.handle(.ackArrived(id), at: now, into: &directives)
-            arrivals.append(Arrival(name: name, id: id))
+            let name = entry?.carrying(id).fileName ?? arrival.name
+            record(PairEvent(.ackReceived, id: id, name: name, pairing: arrival.pairing))
+            batch.pairings[id] = arrival.pairing
+            node.handle(.ackArrived(id), at: now, into: &batch.directives)
         }
-        let kept = delete(directives, over: pairings, spool, at: now)
-        let done = arrivals.filter { !kept.contains($0.id) }.map(\.name)
+        batch.arrivals.append(arrival)
+        batch.ackCount += arrival.ids.count
+    }
+
+    /// The recordings, then the files of their acks. Whether anything has to be tried again.
+    private func delete(_ batch: inout AckBatch, _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) -> Bool {
+        guard !batch.arrivals.isEmpty else { return false }
+        batch.kept.formUnion(delete(batch.directives, over: batch.pairings, spool, at: now))
+        let done = batch.arrivals.filter { batch.kept.isDisjoint(with: $0.ids) }.map(\.name)
         for case let failure? in fileSystem.unlinkEach(done, in: spool.toWatch) where failure.reason != .notFound {
             throw failure
         }
-        return isTroubled || !kept.isEmpty
+        return !batch.kept.isEmpty
     }
 
-    /// Reads one name and sets aside what is no ack. Answers an ack that counts: over the pairing that is in force when it
-    /// is read, since another may have been adopted for an ack before it.
+    /// Reads one name and sets aside what is no ack. Answers acks that count: over the pairing that is in force when they
+    /// are read, since another may have been adopted for one before them.
     private func judge(
         _ name: FileName, _ spool: SpoolEnd, at now: Moment, _ isTroubled: inout Bool
-    ) -> Ack? {
+    ) -> Arrival? {
         guard let pairing else { preconditionFailure("acks are read once a pairing was adopted: \(name)") }
         switch acks.read(name, in: spool.toWatch, pairing: pairing) {
-        case .ack(let id):
-            return Ack(id: id, pairing: pairing)
+        case .acks(let ids):
+            return Arrival(name: name, ids: ids, pairing: pairing)
         case .foreign(let other):
             // Perhaps the phone was exchanged since the pairing was read.
             if adoptedPairing(over: spool, at: now) == other,
-                case .ack(let id) = acks.read(name, in: spool.toWatch, pairing: other)
+                case .acks(let ids) = acks.read(name, in: spool.toWatch, pairing: other)
             {
-                return Ack(id: id, pairing: other)
+                return Arrival(name: name, ids: ids, pairing: other)
             }
             setAside(name, .otherPairing, nil, detail: "pairing \(other)", spool, at: now)
         case .setAside(let reason, let id):

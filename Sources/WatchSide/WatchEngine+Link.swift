@@ -6,7 +6,8 @@ import WireContract
 
 extension WatchEngine {
     /// Of a batch of acks, what arrives now, in order, each as often as the link delivers it: the names to read. What does
-    /// not arrive yet goes back, and holds up what is behind it.
+    /// not arrive yet goes back, and holds up what is behind it. A file of several acks, from before the plan came into force,
+    /// is one transfer: that of its first.
     func admitted(_ batch: [EntryName], _ spool: SpoolEnd, at now: Moment) throws(FileSystemError) -> [FileName] {
         guard var link = ackLink, !link.isClean else { return batch.map(\.fileName) }
         defer { ackLink = link }
@@ -48,7 +49,7 @@ extension WatchEngine {
         }
         var deliveries = [FileName](repeating: name.fileName, count: decision.deliveryCount)
         for copy in deliveries.indices {
-            guard let damage = decision.damage(ofCopy: copy), byteCount <= Self.largestAckByteCount else { continue }
+            guard let damage = decision.damage(ofCopy: copy), byteCount <= AckFile.largestByteCount else { continue }
             do throws(FileSystemError) {
                 let own = try fileSystem.openOurs(name.fileName, in: spool.toWatch)
                 if deliveries.count == 1 {
@@ -66,9 +67,6 @@ extension WatchEngine {
         arrived += deliveries
     }
 
-    /// No ack that a build of ours writes is longer; a longer file is none, damaged or not.
-    private static let largestAckByteCount = UInt64(TransferLimit.dictionaryByteCount + Seal.byteCount)
-
     /// Of an ack that is delivered several times, the one that is damaged gets a file of its own, since the others are
     /// whole. If it is left behind, its name is a strange one and it is set aside.
     private func damagedCopy(
@@ -78,7 +76,7 @@ extension WatchEngine {
             preconditionFailure("an entry's name is short: \(name)")
         }
         let bytes = try fileSystem.readAll(
-            own.file, at: 0, byteCount: Int(min(own.byteCount, Self.largestAckByteCount)))
+            own.file, at: 0, byteCount: Int(min(own.byteCount, AckFile.largestByteCount)))
         try fileSystem.unlinkIfThere(copyName, in: spool.toWatch)
         let copy = try fileSystem.createTemporary(for: copyName, in: spool.toWatch)
         do throws(FileSystemError) {

@@ -73,6 +73,7 @@ private func judge(_ bytes: [UInt8]) {
         }
     }
     check(accepted <= 1, "nothing is a note and an ack")
+    checkAcks(bytes)
     // A file that is cut, or has grown, between the look at its length and the reading of it.
     for wrong in [0, 1, byteCount + 1, byteCount * 2, UInt64(Int64.max)] where wrong != byteCount {
         let inspection = must("a lie about the length gives a verdict") {
@@ -81,6 +82,16 @@ private func judge(_ bytes: [UInt8]) {
         if case .envelope(let envelope) = inspection {
             check(envelope.seal.envelopeByteCount == wrong, "it is as long as was said")
         }
+    }
+}
+
+/// What a reader takes for acks is spelled back to the file, from its first byte to its last.
+private func checkAcks(_ bytes: [UInt8]) {
+    for file in [bytes, bytes + bytes] {
+        guard case .acks(let acks) = AckFile.inspect(file, fileByteCount: UInt64(file.count)) else { continue }
+        check(!acks.isEmpty, "a file of acks has one")
+        check(acks.flatMap { $0.dictionaryBytes + $0.seal.bytes } == file, "nothing stands between them")
+        check(acks.allSatisfy { $0.seal.kind == .ack && $0.seal.bodyByteCount == 0 }, "each is an ack without a body")
     }
 }
 

@@ -50,7 +50,7 @@ import WireContract
             if seat.side == .phone { kept += world.acks.map { ($0, world.disk.content($0) ?? []) } }
         }
         world.drain()
-        #expect(kept.count >= 3)
+        #expect(Set(kept.flatMap { PairMonitor.acks($0.bytes).map(\.id) }).count == 3)
         world.afterStep = nil
         let newer = try world.record(world.bytes(10))
         for (path, bytes) in kept { try world.disk.plant(path, bytes: bytes) }

@@ -179,8 +179,26 @@ final class PairMonitor {
 
     // MARK: Acks
 
-    /// Id and pairing of the ack that these bytes are; `nil` when they are none.
-    static func ack(_ bytes: [UInt8]) -> (id: ULID, pairing: PairingID)? {
+    /// Ids and pairings of the acks that these bytes are, in order; none when any of them is no ack.
+    static func acks(_ bytes: [UInt8]) -> [(id: ULID, pairing: PairingID)] {
+        var acks: [(id: ULID, pairing: PairingID)] = []
+        var rest = bytes
+        while !rest.isEmpty {
+            guard rest.count >= Seal.byteCount else { return [] }
+            var reader = BigEndianReader(rest.suffix(Seal.byteCount))
+            let bodyByteCount: UInt64 = reader.next()
+            let dictionaryByteCount: UInt32 = reader.next()
+            let byteCount = Int(dictionaryByteCount) + Seal.byteCount
+            guard bodyByteCount == 0, byteCount <= rest.count, let ack = ack(Array(rest.suffix(byteCount))) else {
+                return []
+            }
+            acks.insert(ack, at: 0)
+            rest.removeLast(byteCount)
+        }
+        return acks
+    }
+
+    private static func ack(_ bytes: [UInt8]) -> (id: ULID, pairing: PairingID)? {
         guard let seal = try? Seal(bytes.suffix(Seal.byteCount), fileByteCount: UInt64(bytes.count)), seal.kind == .ack
         else { return nil }
         let dictionaryBytes = Array(bytes.dropLast(Seal.byteCount))
@@ -199,9 +217,8 @@ final class PairMonitor {
         for spoolPath in spoolPaths {
             let pairing = pairing(of: spoolPath)
             for path in disk.paths(directlyIn: spoolPath + "/to-watch") where path.hasSuffix(".ack") {
-                if let bytes = disk.content(path), let ack = Self.ack(bytes), ack.id == id, ack.pairing == pairing {
-                    return true
-                }
+                let acks = Self.acks(disk.content(path) ?? [])
+                if acks.contains(where: { $0.id == id && $0.pairing == pairing }) { return true }
             }
         }
         return false
@@ -213,15 +230,15 @@ extension PairMonitor: PairObserver {
         guard newPath.hasPrefix(PairPath.toWatch), process == "phone" else { return }
         // Whoever writes it may have that spool open still, wherever it was moved to.
         let candidates = spoolPaths.map { $0 + "/to-watch/" + PairPath.last(path) }
-        guard let bytes = candidates.lazy.compactMap({ self.disk.content($0) }).first, let ack = Self.ack(bytes) else {
-            violated("\(newPath) becomes visible and is no ack")
-            return
-        }
-        ackCount += 1
-        if let missing = missingFinality(ack.id) {
-            violated("P3: an ack of \(ack.id) becomes visible: \(missing)")
-        } else {
-            finalOnce.insert(ack.id)
+        let acks = Self.acks(candidates.lazy.compactMap { self.disk.content($0) }.first ?? [])
+        if acks.isEmpty { violated("\(newPath) becomes visible and is no ack") }
+        for ack in acks {
+            ackCount += 1
+            if let missing = missingFinality(ack.id) {
+                violated("P3: an ack of \(ack.id) becomes visible: \(missing)")
+            } else {
+                finalOnce.insert(ack.id)
+            }
         }
     }
 

@@ -23,20 +23,18 @@ struct PhoneDurabilityTests {
         return (world, notes, world.instrument.trace)
     }
 
-    private func ackIndex(_ trace: [SeamCall], _ id: ULID) throws -> Int {
-        try #require(
-            trace.firstIndex {
-                $0.operation == .publish && $0.paths[1].hasPrefix("/pair/spool/to-watch/")
-                    && $0.paths[1].contains(id.description)
-            })
+    /// Where the file with an ack of `id` comes into view.
+    private func ackIndex(_ world: PhoneWorld, _ id: ULID) throws -> Int {
+        let path = try #require(world.ackEntries().first { $0.id == id }?.path)
+        return try #require(world.instrument.trace.firstIndex { $0.operation == .publish && $0.paths[1] == path })
     }
 
     @Test(
         "content, rows, month and staging are durable before the ack is renamed into view", arguments: [1, 2, 4, 5, 20])
     func order(count: Int) throws {
-        let (_, notes, trace) = try traced(count)
+        let (world, notes, trace) = try traced(count)
         for note in notes {
-            let told = try ackIndex(trace, note.id)
+            let told = try ackIndex(world, note.id)
             let staged = try #require(
                 trace.firstIndex { $0.operation == .publish && $0.paths[1] == note.containerPath }.map {
                     trace[$0].paths[0]
@@ -102,7 +100,7 @@ struct PhoneDurabilityTests {
         world.instrument.clearTrace()
         world.hearAndRun()
         let trace = world.instrument.trace
-        let told = try ackIndex(trace, note.id)
+        let told = try ackIndex(world, note.id)
         #expect(trace[..<told].contains { $0.operation == .syncDirectory && $0.paths[0] == "/pair/phone/container" })
     }
 
@@ -115,7 +113,7 @@ struct PhoneDurabilityTests {
         try world.deliver(note)
         world.hearAndRun()
         let trace = world.instrument.trace
-        let told = try ackIndex(trace, note.id)
+        let told = try ackIndex(world, note.id)
         #expect(
             DurabilityOrder.violations(in: trace, of: "/pair/phone/vetoes/\(note.id)", before: told).isEmpty)
         #expect(world.containerFiles.isEmpty)
@@ -136,7 +134,7 @@ struct PhoneDurabilityTests {
         world.instrument.clearTrace()
         world.hearAndRun()
         let trace = world.instrument.trace
-        let told = try ackIndex(trace, note.id)
+        let told = try ackIndex(world, note.id)
         #expect(trace[..<told].contains { $0.operation == .sync && $0.paths == [note.containerPath] })
         let adopted = try #require(world.history.events.last { $0.kind == .ingested })
         #expect(adopted.byteCount == nil && adopted.checksums == nil, "nothing was put into the container")

@@ -64,13 +64,16 @@ extension PhoneWorld {
         notFinal(acked, notes, DiskPaths(disk, isDurable: true)).map { "\($0) is acked and not durable" }
     }
 
-    /// The ids of the acks in view, by their names; their bytes may be gone after a cut of the power.
+    /// The ids of the acks in view, by their bytes and by their names: the bytes may be gone after a cut of the power.
     func visibleAcks() -> [ULID] { visibleAcks(disk.paths()) }
 
     private func visibleAcks(_ paths: [String]) -> [ULID] {
         paths.names(in: "\(spoolPath)/to-watch").compactMap { name in
             FileName(name).flatMap(EntryName.init).flatMap { $0.kind == .ack ? $0.id : nil }
         }
+            + paths.filter { $0.hasPrefix("\(spoolPath)/to-watch/") && $0.hasSuffix(".ack") }.flatMap { path in
+                PairMonitor.acks(disk.content(path) ?? []).dropFirst().map(\.id)
+            }
     }
 
     /// Those of `ids` that are neither ingested and there to the byte, nor deleted, nor vetoed.

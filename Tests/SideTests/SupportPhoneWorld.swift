@@ -156,18 +156,23 @@ final class PhoneWorld {
         var entries: [AckEntry] = []
         for name in names {
             guard let fileName = FileName(name), let own = try? disk.openOurs(fileName, in: directory),
-                case .envelope(let envelope) = try? disk.inspect(
-                    own.file, byteCount: own.byteCount, expecting: .ack),
-                case .understood(_, let id, _) = IngestAck.read(envelope.dictionary, understands: 9),
-                let entry = EntryName(fileName), entry.kind == .ack, entry.id == id
+                case .acks(let acks) = try? disk.inspectAcks(own.file, byteCount: own.byteCount),
+                let entry = EntryName(fileName), entry.kind == .ack
             else {
                 Issue.record("not a readable ack: \(name)")
                 continue
             }
-            entries.append(
-                AckEntry(
-                    path: "\(spoolPath)/to-watch/\(name)", id: id, seal: envelope.seal,
-                    dictionary: envelope.dictionary))
+            for (index, ack) in acks.enumerated() {
+                guard case .understood(_, let id, _) = IngestAck.read(ack.dictionary, understands: 9),
+                    index > 0 || entry.id == id
+                else {
+                    Issue.record("the name says another id than the first ack: \(name)")
+                    continue
+                }
+                entries.append(
+                    AckEntry(
+                        path: "\(spoolPath)/to-watch/\(name)", id: id, seal: ack.seal, dictionary: ack.dictionary))
+            }
         }
         return entries
     }

@@ -148,6 +148,19 @@ final class WatchWorld {
         return name
     }
 
+    /// Acks several in one file, as the phone does with what became final together.
+    @discardableResult
+    func ackTogether(_ ids: [ULID], pairings: [PairingID] = []) throws -> FileName {
+        let bytes = ids.enumerated().flatMap { index, id in
+            Self.ack(
+                IngestAck(id: id.description).dictionary(version: 1),
+                pairing: pairings.isEmpty ? WatchWorld.pairing : pairings[index])
+        }
+        let name = ackName(ids[0])
+        try disk.write(bytes, to: "/spool/to-watch/\(name)")
+        return name
+    }
+
     func ackName(_ id: ULID) -> FileName {
         ackCount += 1
         guard let start = StartNumber(rawValue: 1) else { preconditionFailure("1 is a start number") }
