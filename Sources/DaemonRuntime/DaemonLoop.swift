@@ -47,6 +47,7 @@ package final class DaemonLoop {
     /// The part of it that follows the link's file, if there is one.
     private let steered: SteeredFileSystem?
     private var watchedGeneration = -1
+    private weak var stepping: (any Engine)?
     /// What the engine has not been told yet, and when it came.
     private var untold: (conditions: LinkConditions, moment: Moment)?
 
@@ -54,8 +55,8 @@ package final class DaemonLoop {
     private static let heldPatience = Duration.seconds(1)
     private static let heldRetry = Duration.milliseconds(50)
 
-    /// Twice what a batch, the folders and what else a daemon has open come to.
-    private static let descriptorCount: UInt64 = 1_024
+    /// Twice what the notes on their way, the folders and what else a daemon has open come to.
+    private static let descriptorCount: UInt64 = 2_048
 
     /// Make this first thing in `main`: it takes over the signals.
     package init(_ options: DaemonOptions) throws(EventLoopError) {
@@ -86,19 +87,16 @@ package final class DaemonLoop {
         while true {
             followLink()
             tell(engine)
+            stepping = engine
             let next = engine.step(at: clock.now())
+            stepping = nil
             if watch(engine) { continue }
             if options.untilDrained, engine.isDrained {
                 engine.stop()
                 return .held
             }
             let wakeups = loop.wait(until: min(next, giveUpAt ?? next, options.link?.deadline ?? next))
-            for change in wakeups.changes where !isOfLink(change) {
-                guard let place = Place(rawValue: change.token) else {
-                    preconditionFailure("news of a place that was never watched: \(change.token)")
-                }
-                engine.hear(change.news.forEngine, of: place)
-            }
+            hear(wakeups, engine)
             if let signal = wakeups.stop {
                 engine.stop()
                 return signal.exitCode
@@ -109,6 +107,21 @@ package final class DaemonLoop {
                 return .undecided
             }
         }
+    }
+
+    private func hear(_ wakeups: Wakeups, _ engine: any Engine) {
+        for change in wakeups.changes where !isOfLink(change) {
+            guard let place = Place(rawValue: change.token) else {
+                preconditionFailure("news of a place that was never watched: \(change.token)")
+            }
+            engine.hear(change.news.forEngine, of: place)
+        }
+    }
+
+    /// In the middle of a step. A stop sticks, and is met behind the step.
+    private func listen() {
+        guard let stepping else { return }
+        hear(loop.wait(until: clock.now()), stepping)
     }
 
     private var giveUpAt: Moment? {
@@ -237,7 +250,8 @@ package final class DaemonLoop {
         let loop = loop
         return Surroundings(
             fileSystem: fileSystem, history: history, random: { entropy.next() },
-            shouldStop: { loop.stopRequested() != nil }, holder: ProcessDescription.current(options.toolName))
+            shouldStop: { loop.stopRequested() != nil }, holder: ProcessDescription.current(options.toolName),
+            listen: { [weak self] in self?.listen() })
     }
 }
 

@@ -116,6 +116,15 @@ extension DiskFileSystem {
         PlatformCalls.startWriting(file.handle.rawValue, at: offset, byteCount: byteCount)
     }
 
+    package func syncAll(
+        _ directory: borrowing OpenDirectory, beside work: (_ isDone: () -> Bool) -> Void
+    ) throws(FileSystemError) {
+        let descriptor = directory.handle.rawValue
+        let answers = Answers<CallResult>()
+        Workers.beside({ answers.give(PlatformCalls.syncFileSystem(descriptor), for: 0) }, { work { answers.isAny } })
+        if let error = Self.error(answers.inOrder[0], .syncAll, directory.path) { throw error }
+    }
+
     package func together(_ first: @Sendable () -> Void, _ second: () -> Void) {
         withoutActuallyEscaping(first) { first in Workers.beside(first, second) }
     }
@@ -155,6 +164,7 @@ extension DiskFileSystem {
         private var all: [(index: Int, answer: Answer)] = []
 
         func give(_ answer: Answer, for index: Int) { lock.whileHeld { all.append((index, answer)) } }
+        var isAny: Bool { lock.whileHeld { !all.isEmpty } }
         var inOrder: [Answer] { lock.whileHeld { all.sorted { $0.index < $1.index }.map(\.answer) } }
     }
 }

@@ -11,6 +11,11 @@ package struct PhoneSettings: Hashable, Sendable {
     /// Deliveries that wait for a later build may take so many bytes of staging, and at least one may wait.
     package var stagingCapByteCount: UInt64 = 4 * 1_024 * 1_024 * 1_024
     package var quarantineCaps = QuarantineCaps.standard
+    /// So many notes share barriers at most. Fewer show with few notes what many do.
+    package var batchCount = 256
+
+    /// So many notes are on their way at most, and have a file open: a batch, and what comes behind it.
+    package var mostAheadCount: Int { 3 * batchCount }
 
     package init() {}
 }
@@ -18,9 +23,8 @@ package struct PhoneSettings: Hashable, Sendable {
 /// The phone: its node, and the stores that carry the node's directives out.
 ///
 /// A note's way here is *look, take, receive, verify, ingest, ack*; each is in a file of its own beside this one. Up to
-/// `batchCount` notes go the way together and share the barriers.
+/// `batchCount` notes go the way together and share the barriers, and while a barrier lasts the next ones set out.
 package final class PhoneEngine: Engine, LinkFollowing {
-    package static let batchCount = 256
     static let batchByteCount: UInt64 = 64 * 1_024 * 1_024
     /// Read together, and a stop is answered behind it: some ten milliseconds' work.
     static let verifyByteCount: UInt64 = 16 * 1_024 * 1_024
@@ -52,6 +56,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
     var directives = DirectiveQueue()
     /// Acks that were written and whose transfer failed: still owed, and not written again unseen. Looked up only.
     var failedAcks: Set<ULID> = []
+    var suspects = Suspects.none
     /// Names of the spool's queue that were seen or heard of and not looked at yet, in order; the last is the next.
     var queue: [FileName] = []
     /// Names that this phone took, of whose going the kernel will tell. Bounded; what is in here too long costs nothing but
@@ -199,6 +204,8 @@ package final class PhoneEngine: Engine, LinkFollowing {
         }
         spool = end
         placesGeneration += 1
+        suspects = .none
+        distrustQueue()
     }
 
     var fileSystem: any FileSystem { surroundings.fileSystem }
@@ -250,6 +257,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
             lookFailed = false
             tidyStaging()
             reassureLedger()
+            if suspects == .all { distrustQueue() }
             refused.removeAll(keepingCapacity: true)
             postponed.removeAll(keepingCapacity: true)
         }
@@ -257,7 +265,7 @@ package final class PhoneEngine: Engine, LinkFollowing {
         if looks.spool { lookAtSpool() }
         if looks.requests { lookAtRequests() }
         if looks.inbox { lookAtInbox() }
-        takeBatch()
+        if directives.ingests.count < settings.batchCount { takeBatch(settings.batchCount) }
         tell(.tick)
         carryOut()
         surroundings.history.commit()
@@ -324,119 +332,4 @@ package final class PhoneEngine: Engine, LinkFollowing {
             return false
         }
     }
-
-    /// An event for the node; what it directs is queued.
-    func tell(_ event: PhoneEvent) {
-        node.handle(event, at: now, into: &directives.waiting)
-    }
-
-    /// Carries out what is queued until nothing is left or the process was told to stop. What can share a barrier is
-    /// gathered first: all ingests, then all acks.
-    func carryOut() {
-        while true {
-            carryOutWaiting()
-            if surroundings.shouldStop() { return }
-            if !directives.ingests.isEmpty {
-                let batch = directives.ingests
-                directives.ingests = []
-                ingest(batch)
-            } else if !directives.acks.isEmpty {
-                let batch = directives.acks
-                directives.acks = []
-                writeAcks(batch)
-            } else {
-                return
-            }
-        }
-    }
-
-    /// All but ingests and acks, which are gathered. What is to be verified is read together: no more notes than make a batch,
-    /// because each holds a file open, and no more bytes than are read at once.
-    func carryOutWaiting() {
-        repeat {
-            while canCarryOut, let directive = directives.next() {
-                carryOut(directive)
-                if surroundings.shouldStop() { return }
-            }
-            verify(directives.takeVerifies())
-            if surroundings.shouldStop() { return }
-        } while canCarryOut
-    }
-
-    private var canCarryOut: Bool {
-        directives.hasWaiting && directives.ingests.count + directives.verifies.count < Self.batchCount
-            && directives.verifyByteCount < Self.verifyByteCount
-    }
-
-    private func carryOut(_ directive: PhoneDirective) {
-        switch directive {
-        case .stage(let key): stage(key)
-        case .verify(let key): directives.verify(key, byteCount: staged[key]?.content.byteCount ?? 0)
-        case .probe(let key): probe(key)
-        case .ingest(let key, let replacing, let adopting):
-            directives.ingests.append(IngestOrder(key: key, replacing: replacing, adopting: adopting))
-        case .discard(let key, let reason): discard(key, because: reason)
-        case .setAside(let key, let reason): setAside(key, reason)
-        case .reportWaiting(let key, let reason):
-            // A payload without an id is known by these.
-            let checksums = staged[key]?.content.checksums
-            staged[key]?.letGo()
-            report(.init(.waits, id: key.id, checksums: checksums, detail: reason.description))
-        case .ack(let id, let pairing, let attempt):
-            directives.acks.append(AckOrder(id: id, pairing: pairing, attempt: attempt))
-        }
-    }
-}
-
-/// Directives on their way, sorted into what is done at once and what shares barriers.
-struct DirectiveQueue {
-    /// In order; taken from the front by index, so that a long queue is not moved about.
-    var waiting: [PhoneDirective] = []
-    private var taken = 0
-    /// To be verified together, and how many bytes they have.
-    private(set) var verifies: [DeliveryKey] = []
-    private(set) var verifyByteCount: UInt64 = 0
-    var ingests: [IngestOrder] = []
-    var acks: [AckOrder] = []
-
-    var isEmpty: Bool { !hasWaiting && verifies.isEmpty && ingests.isEmpty && acks.isEmpty }
-    var hasWaiting: Bool { taken < waiting.count }
-    /// Carried out or not.
-    var keptCount: Int { waiting.count + verifies.count + ingests.count + acks.count }
-
-    mutating func next() -> PhoneDirective? {
-        guard hasWaiting else { return nil }
-        let directive = waiting[taken]
-        taken += 1
-        if !hasWaiting {
-            waiting.removeAll(keepingCapacity: true)
-            taken = 0
-        }
-        return directive
-    }
-
-    mutating func verify(_ key: DeliveryKey, byteCount: UInt64) {
-        verifies.append(key)
-        verifyByteCount += byteCount
-    }
-
-    mutating func takeVerifies() -> [DeliveryKey] {
-        defer {
-            verifies = []
-            verifyByteCount = 0
-        }
-        return verifies
-    }
-}
-
-struct IngestOrder: Hashable {
-    var key: DeliveryKey
-    var replacing: Bool
-    var adopting: Bool
-}
-
-struct AckOrder: Hashable {
-    var id: ULID
-    var pairing: PairingID
-    var attempt: Int
 }

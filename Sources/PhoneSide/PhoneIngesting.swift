@@ -103,12 +103,6 @@ extension PhoneEngine {
         return true
     }
 
-    /// A failed barrier may have taken the unsynced bytes of every file on that disk.
-    private func distrustStaged() {
-        // Each gets the same mark, so the order does not show. What is cut was covered by a barrier that succeeded.
-        for file in staged.values where !file.isCut { file.mayBeUnwritable = true }
-    }
-
     /// Rows `ingesting`, the cut, and the barrier for both.
     private func writeRows(_ notes: [Note]) -> [Note] {
         let fresh = notes.filter { !$0.file.isCut }
@@ -125,8 +119,10 @@ extension PhoneEngine {
         for (note, failure) in zip(fresh, answers) {
             if let failure { throwAway(note, failure) } else { cut.append(note) }
         }
-        let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging)
-        if failures.contains(where: { $0 != nil }) { distrustStaged() }
+        let failures = fileSystem.syncContents(of: [ledger.openFile] + cut.map(\.box), on: staging) {
+            lookAhead(until: $0)
+        }
+        if failures.contains(where: { $0 != nil }) { distrustUnsynced() }
         if let error = settle(pending, failures[0]) {
             for note in cut { throwAway(note, error) }
             return notes.filter { note in !fresh.contains { $0.id == note.id } }

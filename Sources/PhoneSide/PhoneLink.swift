@@ -79,7 +79,7 @@ extension PhoneEngine {
             }
             for inboxName in delivered {
                 report(.init(.taken, id: id, name: name, byteCount: byteCount, attempt: attempt))
-                receiveFromInbox(inboxName)
+                receiveFromInbox(inboxName, isSuspect: isSuspect(name))
             }
             return byteCount
         } catch {

@@ -15,27 +15,48 @@ extension PhoneEngine {
     private static let mostReported = 4_096
     private static let mostSkipped = 8_192
 
-    /// Takes what is next in the queue, as much as makes one batch.
-    func takeBatch() {
+    /// While the disk makes a batch durable: takes and verifies what comes behind it, a little at a time. Nothing of it is
+    /// covered by that barrier; it is where it would be if the phone had been that quick before.
+    func lookAhead(until isDone: () -> Bool) {
+        var byteCount: UInt64 = 0
+        while staged.count - node.waitingCount < settings.mostAheadCount, byteCount < Self.batchByteCount {
+            let count = staged.count
+            // The watch goes on sending, and a barrier takes as long as it does for all that is in the queue.
+            surroundings.listen()
+            byteCount += takeBatch(aheadCount, byteCount: Self.verifyByteCount)
+            carryOutWaiting()
+            if staged.count == count || isDone() || surroundings.shouldStop() { return }
+        }
+    }
+
+    /// Then it is asked whether the disk is done.
+    private var aheadCount: Int { max(2, settings.batchCount / 4) }
+
+    /// Takes what is next in the queue, as much as makes one batch. Answers how many bytes that were.
+    @discardableResult
+    func takeBatch(
+        _ mostCount: Int, byteCount mostByteCount: UInt64 = PhoneEngine.batchByteCount
+    ) -> UInt64 {
         guard let spool else {
             // There is none, or it cannot be opened; `lookAtSpool` asks for a look when it is back.
             looks.queue = false
-            return
+            return 0
         }
         if linkHolds {
-            guard looks.queue else { return }
+            guard looks.queue else { return 0 }
             // What is known waits, and what is not known may come before it.
             forgetQueue()
         }
         if queue.isEmpty, looks.queue || lastLooked != nil { lookAtQueue(of: spool) }
         var count = 0
         var byteCount: UInt64 = 0
-        while count < Self.batchCount, byteCount < Self.batchByteCount, let name = queue.popLast() {
-            guard let decision = admit(name, spool) else { return }
+        while count < mostCount, byteCount < mostByteCount, let name = queue.popLast() {
+            guard let decision = admit(name, spool) else { return byteCount }
             byteCount += decision == .clean ? take(name, from: spool) : take(name, decision, from: spool)
             count += 1
-            if surroundings.shouldStop() { return }
+            if surroundings.shouldStop() { break }
         }
+        return byteCount
     }
 
     /// News of one name, which may be gone by now: whoever looks at it finds out. With it nobody lists the directory once
@@ -113,7 +134,10 @@ extension PhoneEngine {
                 let inboxName = inboxName(of: name)
                 let taken = try moveIntoInbox(name, as: inboxName, from: spool, source: box, byteCount: byteCount)
                 report(.init(.taken, id: entry.id, name: name, byteCount: byteCount, attempt: entry.attempt))
-                receive(inboxName, envelope, gate, box: taken, byteCount: byteCount, attempt: entry.attempt)
+                receive(
+                    inboxName, envelope, gate, box: taken, byteCount: byteCount, attempt: entry.attempt,
+                    // A copy, from another disk, was written just now.
+                    isSuspect: taken === box && isSuspect(name))
             }
             return byteCount
         } catch {
@@ -225,7 +249,8 @@ extension PhoneEngine {
         }
     }
 
-    func receiveFromInbox(_ name: FileName) {
+    /// `isSuspect`: who wrote it may have died of a barrier that failed.
+    func receiveFromInbox(_ name: FileName, isSuspect: Bool = true) {
         do throws(FileSystemError) {
             let own = try fileSystem.openOurs(name, in: inbox)
             let byteCount = own.byteCount
@@ -239,7 +264,9 @@ extension PhoneEngine {
                 let entry = FileName(bytes: name.bytes.dropFirst(17)).flatMap(EntryName.init)
                 let gate = gate(envelope)
                 if let entry, try setAsideIfOther(gate.id, entry, name, in: inbox) { return }
-                receive(name, envelope, gate, box: box, byteCount: byteCount, attempt: entry?.attempt ?? 1)
+                receive(
+                    name, envelope, gate, box: box, byteCount: byteCount, attempt: entry?.attempt ?? 1,
+                    isSuspect: isSuspect)
             }
         } catch {
             refuse(name, error)
@@ -255,7 +282,8 @@ extension PhoneEngine {
 
     /// The receiving call.
     private func receive(
-        _ name: FileName, _ envelope: Envelope, _ gate: Gate, box: FileBox, byteCount: UInt64, attempt: Int
+        _ name: FileName, _ envelope: Envelope, _ gate: Gate, box: FileBox, byteCount: UInt64, attempt: Int,
+        isSuspect: Bool
     ) {
         let (id, waits) = gate
         guard isHandled(name, id: id, envelope) else { return }
@@ -279,9 +307,11 @@ extension PhoneEngine {
             dropCopy(name, id: id)
             return
         }
-        staged[key] = StagedFile(
+        let file = StagedFile(
             name: StagedName(key: key, pairing: cameOver), place: .inbox(name), content: NoteContent(envelope.seal),
             dictionaryBytes: envelope.dictionaryBytes, isCut: false, box: box)
+        file.mayBeUnwritable = isSuspect
+        staged[key] = file
         tell(.arrived(key, pairing: cameOver, byteCount: byteCount, attempt: attempt, waits: waits))
     }
 

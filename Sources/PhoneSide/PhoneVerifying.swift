@@ -27,7 +27,7 @@ extension PhoneEngine {
                 }
                 let facts = try facts(about: key, file.content)
                 // A start may find thousands: they do not stay open until their batch comes.
-                if staged.count - node.waitingCount > Self.batchCount { file.close() }
+                if staged.count - node.waitingCount > settings.mostAheadCount { file.close() }
                 tell(.verified(key, facts))
             } catch {
                 giveUpLooking(key, file, error)

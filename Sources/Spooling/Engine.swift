@@ -71,18 +71,21 @@ package struct Surroundings {
     package let random: () -> UInt64
     /// Whether the process was told to stop; asked between two slices of a long copy.
     package let shouldStop: () -> Bool
+    /// Hears what the kernel has to tell by now, in the middle of a step that takes long.
+    package let listen: () -> Void
     /// What a second process is told about who holds a lock, on one line.
     package let holder: String
 
     package init(
         fileSystem: any FileSystem, history: any History, random: @escaping () -> UInt64,
-        shouldStop: @escaping () -> Bool, holder: String
+        shouldStop: @escaping () -> Bool, holder: String, listen: @escaping () -> Void = {}
     ) {
         self.fileSystem = fileSystem
         self.history = history
         self.random = random
         self.shouldStop = shouldStop
         self.holder = holder
+        self.listen = listen
     }
 }
 

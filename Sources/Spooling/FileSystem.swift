@@ -216,6 +216,11 @@ package protocol FileSystem: AnyObject {
     /// A hint: what was written there may go to the disk by now. Promises nothing, and nothing depends on it.
     func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int)
 
+    /// `syncAll`, with `work` done while the disk is at it, or behind it where that cannot be; in either case before the answer.
+    /// Nothing that `work` does is covered, nor may it depend on the answer. `isDone` tells it whether the disk waits for it.
+    func syncAll(_ directory: borrowing OpenDirectory, beside work: (_ isDone: () -> Bool) -> Void)
+        throws(FileSystemError)
+
     /// Does both before it returns, at once where that is faster. They share nothing that either changes.
     func together(_ first: @Sendable () -> Void, _ second: () -> Void)
 
@@ -302,6 +307,15 @@ extension FileSystem {
     }
 
     package func startWriting(_ file: borrowing OpenFile, at offset: UInt64, byteCount: Int) {}
+
+    package func syncAll(
+        _ directory: borrowing OpenDirectory, beside work: (_ isDone: () -> Bool) -> Void
+    ) throws(FileSystemError) {
+        var failure: FileSystemError?
+        do throws(FileSystemError) { try syncAll(directory) } catch { failure = error }
+        work { true }
+        if let failure { throw failure }
+    }
 
     package func together(_ first: @Sendable () -> Void, _ second: () -> Void) {
         first()

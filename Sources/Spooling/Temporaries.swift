@@ -118,13 +118,15 @@ extension FileSystem {
     private var mostSyncedOneByOne: Int { 4 }
 
     /// Makes the contents of all `files`, which lie on the file system of `directory`, durable. Answers, file by file,
-    /// what failed: a failed sync is final for its file, which must be written anew from its source.
+    /// what failed: a failed sync is final for its file, which must be written anew from its source. With many files the wait
+    /// is long, and `work` is done in it, see `syncAll(_:beside:)`; with few it is not done.
     package func syncContents(
-        of files: [FileBox], on directory: borrowing OpenDirectory
+        of files: [FileBox], on directory: borrowing OpenDirectory,
+        beside work: (_ isDone: () -> Bool) -> Void = { _ in }
     ) -> [FileSystemError?] {
         if hasSyncAll, files.count > mostSyncedOneByOne {
             do throws(FileSystemError) {
-                try syncAll(directory)
+                try syncAll(directory, beside: work)
                 return files.map { _ in nil }
             } catch {
                 return files.map { _ in error }

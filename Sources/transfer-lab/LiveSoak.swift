@@ -81,8 +81,8 @@ private final class StopAsked: @unchecked Sendable {
 
 /// What came of it so far. Several threads bring reports and samples.
 private final class LiveTally: @unchecked Sendable {
-    /// More than a daemon has any use for (a batch of notes and thirty others); what is above is a leak even if it stands still.
-    private static let mostDescriptors = UInt64(PhoneEngine.batchCount + 64)
+    /// More than a daemon has any use for (three batches of notes and thirty others); what is above is a leak even if it stands still.
+    private static let mostDescriptors = UInt64(PhoneSettings().mostAheadCount + 64)
     private static let mostResidentByteCount: UInt64 = 100 << 20
     /// What a daemon may keep of each note, in its ledger and queues, and what its allocator may.
     private static let byteCountOfNote: UInt64 = 1_024

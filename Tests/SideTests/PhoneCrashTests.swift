@@ -10,8 +10,12 @@ import WireContract
 @Suite("Phone: killed or without power at every call")
 struct PhoneCrashTests {
     /// A phone that is stopped, and whose spool holds `notes`; made once, put back for every point.
+    ///
+    /// Many make several batches: while the barrier of one is under way, some of the next set out.
     private static func waiting(_ notes: [PhoneNote]) throws -> (PhoneWorld, DiskImage) {
-        let world = try PhoneWorld.started()
+        var settings = PhoneSettings()
+        if notes.count > 6 { settings.batchCount = 5 }
+        let world = try PhoneWorld.started(settings: settings)
         world.quit()
         world.disk.losePower(.everything)
         for note in notes { try world.deliver(note) }
@@ -26,7 +30,8 @@ struct PhoneCrashTests {
     }
 
     @Test(
-        "killed before and after every call, it finishes; nothing partial, nothing acked too early", arguments: [1, 6])
+        "killed before and after every call, it finishes; nothing partial, nothing acked too early",
+        arguments: [1, 6, 13])
     func killed(count: Int) throws {
         let notes = (1...count).map { PhoneNote($0) }
         let (world, image) = try Self.waiting(notes)
@@ -53,7 +58,7 @@ struct PhoneCrashTests {
             [PowerLoss.durableOnly], [.everything], [.random(seed: 1), .random(seed: 2), .random(seed: 3)],
         ])
     func powerLost(losses: [PowerLoss]) throws {
-        for count in [1, 6] {
+        for count in [1, 6, 13] {
             let notes = (1...count).map { PhoneNote($0, byteCount: $0 == 2 ? 9_000 : 300) }
             let (world, image) = try Self.waiting(notes)
             let calls = try Self.callCount(world)
@@ -182,7 +187,9 @@ struct PhoneCrashTests {
             try world.resendUnacked([notes[0], notes[1], vetoed], attempt: 3)
             world.hearAndRun(seconds: 60)
             #expect(world.containerFiles == [notes[1].containerPath, notes[2].containerPath], "at \(call)")
-            #expect(Set(world.acks()) == [notes[0].id, notes[1].id, vetoed.id], "at \(call)")
+            // The power may bring back the first acks, which were taken: true ones, of 1, 2 and 3.
+            #expect(
+                Set(world.acks()).subtracting([notes[2].id]) == [notes[0].id, notes[1].id, vetoed.id], "at \(call)")
             #expect(world.phone("staging").isEmpty && world.phone("inbox").isEmpty)
         }
     }
